@@ -1,0 +1,40 @@
+// Writes every generated file of the project; with --check it writes nothing and fails if one is stale.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { kinds } from '../src/api/index.ts';
+import { crdFiles, crdYaml } from '../src/cli/crds/crd-files.ts';
+import { validateReferencePage } from '../src/cli/validate/reference-page.ts';
+import { objectReference } from './object-reference.ts';
+import { metricsReference, settingsReference } from './process-reference.ts';
+
+/** Path (from the root) and content of every generated file. */
+function generatedFiles(): Map<string, string> {
+  return new Map([
+    ...crdFiles().map(({ name, crd }) => [`crds/${name}`, crdYaml(crd)] as const),
+    ['docs/reference/objects.md', objectReference(kinds)] as const,
+    ['docs/reference/validate.md', validateReferencePage()] as const,
+    ['docs/reference/settings.md', settingsReference()] as const,
+    ['docs/reference/metrics.md', metricsReference()] as const,
+  ]);
+}
+
+const check = process.argv.includes('--check');
+let stale = 0;
+for (const [path, content] of generatedFiles()) {
+  let current: string | undefined;
+  try {
+    current = readFileSync(path, 'utf8');
+  } catch {
+    current = undefined;
+  }
+  if (current === content) continue;
+  stale += 1;
+  if (check) {
+    console.error(`${path} is stale: run \`npm run generate\``);
+  } else {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    console.log(`wrote ${path}`);
+  }
+}
+process.exit(check && stale > 0 ? 1 : 0);

@@ -1,0 +1,86 @@
+// Reference pages of the controller process, made from the code that reads the settings and defines the metrics.
+
+import { VirtualClock } from '../src/base/index.ts';
+import { controllersOf } from '../src/controllers/index.ts';
+import type { Cloud, HistogramDefinition, Kube, MetricDefinition, Metrics, Recorder } from '../src/ports/index.ts';
+import { loopMetrics } from '../src/runtime/index.ts';
+import { parseSettings, settingDefinitions } from '../src/server/index.ts';
+import { Cluster, LaunchLedger } from '../src/state/index.ts';
+import { silentLog } from '../src/telemetry/index.ts';
+import { aligned } from './markdown-table.ts';
+
+export function settingsReference(): string {
+  const rows = Object.values(settingDefinitions).map(({ flag, env, fallback, meaning, choices }) => {
+    const values = choices === undefined ? '' : ` (${choices.filter((each) => each !== '').join(', ')})`;
+    return [`\`--${flag}\``, `\`${env}\``, fallback === '' ? 'empty' : `\`${fallback}\``, `${meaning}${values}`];
+  });
+  return `# Settings of \`kerf controller\`
+
+Generated from the settings table. A flag wins over the environment, which wins over the default. A malformed flag, choice
+or gate list stops the process with one error that names every problem; a malformed number, boolean or duration of the
+environment keeps the default and is logged.
+
+${aligned([['flag', 'environment', 'default', 'meaning'], ...rows])}
+Beside these: \`--provider\` (\`KERF_PROVIDER\`), \`--kubeconfig\`, \`--context\`, \`--instance-types-file-path\`
+(\`INSTANCE_TYPES_FILE_PATH\`, kwok only), \`--fake-kubelets\` (kwok only). The Lease lives in \`--leader-election-namespace\`, else
+\`SYSTEM_NAMESPACE\`, else the namespace of the kubeconfig or pod.
+`;
+}
+
+export function metricsReference(): string {
+  const rows = [...definedMetrics()]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, { type, help, labels }]) => [`\`${name}\``, type, (labels ?? []).join(', '), help]);
+  return `# Metrics of \`kerf controller\`
+
+Generated from the code that defines them. Served as Prometheus text on \`:8080/metrics\`, together with the usual
+\`process_*\` and \`nodejs_*\` figures and \`karpenter_build_info\`.
+
+${aligned([['metric', 'type', 'labels', 'meaning'], ...rows])}`;
+}
+
+type Defined = MetricDefinition & { type: string };
+
+/** Every metric that the controllers define when they are put together, all gates on. */
+function definedMetrics(): Map<string, Defined> {
+  const defined = new Map<string, Defined>();
+  const note =
+    <T>(type: string, metric: T) =>
+    (definition: HistogramDefinition): T => {
+      defined.set(definition.name, { ...definition, type });
+      return metric;
+    };
+  const silent = { add: () => {}, set: () => {}, remove: () => {}, reset: () => {}, observe: () => {} };
+  const metrics: Metrics = {
+    counter: note('counter', silent),
+    gauge: note('gauge', silent),
+    histogram: note('histogram', silent),
+    summary: note('summary', silent),
+  };
+  const clock = new VirtualClock({ settle: () => Promise.resolve() });
+  const { settings } = parseSettings({}, {});
+  const featureGates = Object.fromEntries(Object.keys(settings.featureGates).map((name) => [name, true]));
+  const cloud = {
+    name: 'reference',
+    facts: { nodeClasses: [], wellKnownLabels: [] },
+    nodeClasses: [],
+    repairPolicies: () => [{ conditionType: 'Ready', conditionStatus: 'False', tolerationMs: 1 }],
+  } as unknown as Cloud;
+  loopMetrics(metrics);
+  controllersOf({
+    kube: {} as Kube,
+    cloud,
+    cluster: new Cluster(clock),
+    clock,
+    log: silentLog,
+    metrics,
+    recorder: { publish: () => {} } satisfies Recorder,
+    settings: { ...settings, featureGates },
+    plan: () => Promise.reject(new Error('nothing is planned here')),
+    ledger: new LaunchLedger(),
+    random: () => 0,
+    cacheOf: () => ({ get: () => undefined, values: () => [] }),
+    isManaged: () => true,
+  });
+  return defined;
+}

@@ -1,0 +1,54 @@
+// What `npm run check`, `npm test` and `npm run test:long` consist of, in one list each.
+import { existsSync, globSync } from 'node:fs';
+import type { ComponentName } from '../test/setup/components.ts';
+import type { Task } from './tasks.ts';
+
+const tsc = ['node', 'node_modules/@typescript/native/bin/tsc', '--pretty', 'false', '-p'];
+const vitest = (project: string): string[] => ['vitest', 'run', '--project', project];
+
+const roomTasks: Task[] = globSync('src/*/tsconfig.json')
+  .filter((file) => globSync(`${file.replace('/tsconfig.json', '')}/**/*.ts`).length > 0)
+  .sort()
+  .map((file) => ({ name: `types: ${file.split('/')[1]}`, command: [...tsc, file] }));
+
+export const checkTasks: Task[] = [
+  { name: 'unit and property tests', command: vitest('unit'), countsTests: true },
+  { name: 'format', command: ['biome', 'check', '--error-on-warnings', '.'] },
+  { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'] },
+  { name: 'types: everything', command: [...tsc, 'tsconfig.json'] },
+  ...roomTasks,
+  { name: 'import rules', command: ['node', 'scripts/import-rules.ts'] },
+  { name: 'dead code', command: ['knip', '--no-progress'] },
+  { name: 'licences', command: ['node', 'scripts/licences.ts'] },
+  { name: 'generated files', command: ['node', 'scripts/generate.ts', '--check'] },
+];
+
+const suite = (project: string, folders: string[], needs: ComponentName[] = []): Task[] =>
+  folders.some((folder) => existsSync(folder) && globSync(`${folder}/**/*.test.ts`).length > 0)
+    ? [{ name: `${project} suite`, command: vitest(project), countsTests: true, stage: 2, needs }]
+    : [];
+
+export const testTasks: Task[] = [
+  { name: 'build', command: ['node', 'scripts/build.ts'], stage: 1 },
+  // The longest first: two run at a time.
+  ...suite('rig', ['test/rig', 'test/kube'], ['control plane']),
+  ...suite('differential', ['test/differential'], ['control plane']),
+  ...suite('scenario', ['test/scenario']),
+  ...suite('cli', ['test/cli']),
+  ...suite('planner', ['test/planner']),
+  ...suite('aws', ['test/aws'], ['AWS emulator']),
+  ...suite('browser', ['test/browser']),
+];
+
+export const longTasks: Task[] =
+  globSync('test/**/*.long.test.ts').length > 0
+    ? [
+        {
+          name: 'long suite',
+          command: vitest('long'),
+          countsTests: true,
+          stage: 2,
+          needs: ['control plane', 'AWS emulator'],
+        },
+      ]
+    : [];

@@ -1,0 +1,103 @@
+// Runs a list of commands, at most two at a time (the size of machine we plan for), shows one line each as it ends with
+// the time it took, prints the output of those that failed, and closes with the plain line `N passed, N failed`.
+// A task that runs vitest adds the number of its tests; every other task counts as one.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pc from 'picocolors';
+import type { ComponentName } from '../test/setup/components.ts';
+
+export interface Task {
+  name: string;
+  command: string[];
+  /** A vitest run: its tests are counted one by one. */
+  countsTests?: boolean;
+  /** Tasks of a later stage start when all earlier ones have ended. */
+  stage?: number;
+  /** Real components without which it cannot run. */
+  needs?: readonly ComponentName[];
+}
+
+interface Outcome {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+interface VitestReport {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTodoTests: number;
+  numTotalTests: number;
+}
+
+export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boolean> {
+  const reports = mkdtempSync(join(tmpdir(), 'kerf-tasks-'));
+  const total: Outcome = { passed: 0, failed: 0, skipped: 0 };
+  const add = (outcome: Outcome): void => {
+    total.passed += outcome.passed;
+    total.failed += outcome.failed;
+    total.skipped += outcome.skipped;
+  };
+  const stageOf = (task: Task): number => task.stage ?? 0;
+  for (const stage of [...new Set(tasks.map(stageOf))].sort((left, right) => left - right)) {
+    const waiting = tasks.filter((task) => stageOf(task) === stage);
+    const lane = async (): Promise<void> => {
+      for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) add(await runTask(task, reports));
+    };
+    // Suites on real components wait more than they compute; in CI they still go one by one, because there a suite that
+    // was disturbed by its neighbour costs a whole run.
+    await Promise.all(stage > 0 && process.env['CI'] === 'true' ? [lane()] : [lane(), lane()]);
+  }
+  rmSync(reports, { recursive: true, force: true });
+  for (const note of notes) console.log(pc.yellow(note));
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+  console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
+  return total.failed === 0;
+}
+
+async function runTask(task: Task, reports: string): Promise<Outcome> {
+  const started = Date.now();
+  const report = join(reports, `${task.name.replaceAll(/\W+/g, '-')}.json`);
+  const [program = '', ...args] = task.command;
+  if (task.countsTests) args.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`);
+  const { code, output } = await run(program, args);
+  const seconds = `${((Date.now() - started) / 1000).toFixed(1)} s`.padStart(8);
+  const outcome = task.countsTests
+    ? readReport(report, code)
+    : { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
+  const count = task.countsTests ? `${outcome.passed} tests` : '';
+  console.log(
+    `${outcome.failed === 0 ? pc.green('ok  ') : pc.red('FAIL')} ${task.name.padEnd(28)} ${seconds}  ${pc.dim(count)}`,
+  );
+  if (outcome.failed > 0) console.log(output.replaceAll(/^/gm, '     '));
+  return outcome;
+}
+
+function run(program: string, args: string[]): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, FORCE_COLOR: '0' },
+    });
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.on('error', (error) => resolve({ code: 1, output: `cannot start ${program}: ${error.message}` }));
+    child.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() }));
+  });
+}
+
+function readReport(file: string, code: number): Outcome {
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8')) as VitestReport;
+    const skipped = report.numPendingTests + report.numTodoTests;
+    // A suite that ran nothing, or that ended badly outside a test, is a failure, not a quiet success.
+    const broken = report.numTotalTests === 0 || (code !== 0 && report.numFailedTests === 0) ? 1 : 0;
+    return { passed: report.numPassedTests, failed: report.numFailedTests + broken, skipped };
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}

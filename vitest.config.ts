@@ -1,0 +1,44 @@
+// One vitest project per kind of suite. `unit` is what `npm run check` runs; the others need a real component and are
+// listed in scripts/suites.ts with what each needs.
+import { defineConfig } from 'vitest/config';
+
+const project = (name: string, include: string[], extra: Record<string, unknown> = {}) => ({
+  test: { name, include, exclude: ['**/*.long.test.ts'], environment: 'node', ...extra },
+});
+
+const controlPlane = 'test/setup/global-control-plane.ts';
+const awsEmulator = 'test/setup/global-aws-emulator.ts';
+
+const slow = { testTimeout: 120_000, hookTimeout: 300_000, pool: 'forks' };
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      // Unit tests share modules within a worker: importing them anew for each file took longer than the tests.
+      project('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], { testTimeout: 20_000, isolate: false }),
+      project('planner', ['test/planner/**/*.test.ts'], { testTimeout: 120_000 }),
+      project('cli', ['test/cli/**/*.test.ts'], { testTimeout: 60_000 }),
+      project('scenario', ['test/scenario/**/*.test.ts'], { testTimeout: 60_000 }),
+      project('rig', ['test/rig/**/*.test.ts', 'test/kube/**/*.test.ts'], {
+        ...slow,
+        globalSetup: [controlPlane],
+        fileParallelism: false,
+      }),
+      project('differential', ['test/differential/**/*.test.ts'], {
+        ...slow,
+        globalSetup: [controlPlane],
+        fileParallelism: false,
+      }),
+      project('aws', ['test/aws/**/*.test.ts'], { ...slow, globalSetup: [awsEmulator], fileParallelism: false }),
+      project('browser', ['test/browser/**/*.test.ts'], { ...slow, fileParallelism: false }),
+      project('long', ['test/**/*.long.test.ts'], {
+        ...slow,
+        globalSetup: [controlPlane, awsEmulator],
+        exclude: [],
+        testTimeout: 1_200_000,
+        fileParallelism: false,
+      }),
+    ],
+  },
+});
