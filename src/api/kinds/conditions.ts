@@ -1,0 +1,42 @@
+// The conditions list of every kind's status. `strict` is the shape Kubernetes asks of new APIs; the lax one (NodeClaim,
+// EC2NodeClass, KWOKNodeClass) also takes a condition without reason or message.
+import type * as Type from 'typebox';
+import { int64, listOf, object, oneOf, optional, text, time } from '../schema/build.ts';
+import { conditionReason, conditionReasonOrEmpty, conditionType } from './patterns.ts';
+
+const statuses = ['True', 'False', 'Unknown'] as const;
+
+const shared = () => ({
+  type: text('What the condition is about.', { maxLength: 316, pattern: conditionType }),
+  status: oneOf('Whether it holds.', statuses),
+  lastTransitionTime: time('When the status changed last.'),
+  observedGeneration: optional(
+    int64('Generation of the object this was written for; an older one makes it out of date.', { minimum: 0 }),
+  ),
+});
+
+const mapByType = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] } as const;
+
+const listDescription = 'The state of the object, one entry per aspect.';
+
+export const strictConditions = () =>
+  listOf(
+    listDescription,
+    object('One aspect of the state.', {
+      ...shared(),
+      reason: text('Why, in one CamelCase word.', { minLength: 1, maxLength: 1024, pattern: conditionReason }),
+      message: text('Why, in words for people; may be empty.', { maxLength: 32_768 }),
+    }),
+    mapByType,
+  );
+
+const laxCondition = object('One aspect of the state.', {
+  ...shared(),
+  reason: optional(text('Why, in one CamelCase word.', { maxLength: 1024, pattern: conditionReasonOrEmpty })),
+  message: optional(text('Why, in words for people; may be empty.', { maxLength: 32_768 })),
+});
+
+export const laxConditions = () => listOf(listDescription, laxCondition, mapByType);
+
+/** A condition of any kind. */
+export type Condition = Type.Static<typeof laxCondition>;

@@ -1,0 +1,26 @@
+export { addBit, type Bitset, bitset, fullBitset, hasBit, isEmptyBitset, keepCommon, membersOf } from './bitset.ts';
+export { type AbortSignalLike, type Clock, sleepWith, type Timer } from './clock.ts';
+export { KerfError, type KerfErrorOptions, messageOf } from './errors.ts';
+export { isEqual, mergePatch } from './merge-patch.ts';
+export {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  type QuantityFormat,
+  quantityIn,
+  quantityOf,
+  tryParseQuantity,
+} from './quantity.ts';
+export { isAtOrBefore } from './resource-version.ts';
+export {
+  formatGoDuration,
+  formatMicroTime,
+  formatTime,
+  parseGoDuration,
+  parseGoDurationNs,
+  parseTime,
+} from './time.ts';
+export { TimerQueue } from './timer-queue.ts';
+export { VirtualClock, type VirtualClockOptions } from './virtual-clock.ts';

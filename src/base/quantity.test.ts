@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityIn, quantityOf } from './index.ts';
+
+const print = (text: string | number): string => formatQuantity(parseQuantity(text));
+
+test.each([
+  ['100m', '100m'],
+  ['0.1', '100m'],
+  ['1000m', '1'],
+  ['1', '1'],
+  [2, '2'],
+  ['1500m', '1500m'],
+  ['1000', '1k'],
+  ['12e6', '12e6'],
+  ['1E', '1E'],
+  ['1Gi', '1Gi'],
+  ['1024Mi', '1Gi'],
+  ['1.5Gi', '1536Mi'],
+  ['1000Ki', '1000Ki'],
+  ['512', '512'],
+  ['0.5Ki', '512'],
+  ['0Gi', '0'],
+  ['-2Gi', '-2Gi'],
+  ['+3', '3'],
+  ['.5', '500m'],
+  ['1.', '1'],
+  ['0.0000000001', '1n'],
+  ['128974848000m', '128974848'],
+])('%s prints as %s', (text, printed) => {
+  expect(print(text)).toBe(printed);
+});
+
+test.each(['', 'x', '1.2.3', '1 Gi', 'Gi', '1gi', '--1', '1e', 'NaN'])('%j is not a quantity', (text) => {
+  expect(() => parseQuantity(text)).toThrow(/cannot read the quantity/);
+});
+
+test('a sum keeps the way its first non-zero part was written', () => {
+  expect(formatQuantity(addQuantities(parseQuantity('0'), parseQuantity('1Gi')))).toBe('1Gi');
+  expect(formatQuantity(addQuantities(parseQuantity('512Mi'), parseQuantity('512Mi')))).toBe('1Gi');
+  expect(compareQuantities(parseQuantity('1Gi'), parseQuantity('1G'))).toBe(1);
+});
+
+test('counting in a unit rounds a remainder up', () => {
+  expect(quantityIn('milli', parseQuantity('0.0001'))).toBe(1);
+  expect(quantityIn('units', parseQuantity('1500m'))).toBe(2);
+  expect(quantityIn('units', parseQuantity('24Ti'))).toBe(24 * 1024 ** 4);
+});
+
+test('printing and reading again changes nothing', () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n }),
+      fc.constantFrom('DecimalSI' as const, 'BinarySI' as const, 'DecimalExponent' as const),
+      (nano, format) => {
+        expect(parseQuantity(formatQuantity({ nano, format })).nano).toBe(nano);
+      },
+    ),
+    { seed: 1, numRuns: 500 },
+  );
+});
+
+test('a count in milli survives the way through a quantity', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (count) => {
+      expect(quantityIn('milli', quantityOf('milli', count, 'DecimalSI'))).toBe(count);
+    }),
+    { seed: 1 },
+  );
+});

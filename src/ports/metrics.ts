@@ -1,0 +1,44 @@
+// Metrics as users' dashboards know them. A metric is defined once, where it is used; the adapter renders all of them.
+//
+// Contract: defining the same name twice returns the same metric. Label values that are absent render as "". A series
+// that concerns a deleted object is removed by whoever set it (`remove`), so that scrapes stay small.
+
+export type Labels = Record<string, string>;
+
+export interface MetricDefinition {
+  name: string;
+  help: string;
+  labels?: readonly string[];
+}
+
+export interface HistogramDefinition extends MetricDefinition {
+  /** Upper bounds; the adapter's default is our usual duration buckets. */
+  buckets?: readonly number[];
+}
+
+export interface SummaryDefinition extends MetricDefinition {
+  quantiles?: readonly number[];
+}
+
+export interface Counter {
+  add(labels?: Labels, value?: number): void;
+}
+
+export interface Gauge {
+  set(value: number, labels?: Labels): void;
+  /** Removes every series whose labels include these. */
+  remove(labels: Labels): void;
+  /** Removes all series, for gauges that are set wholesale. */
+  reset(): void;
+}
+
+export interface Distribution {
+  observe(value: number, labels?: Labels): void;
+}
+
+export interface Metrics {
+  counter(definition: MetricDefinition): Counter;
+  gauge(definition: MetricDefinition): Gauge;
+  histogram(definition: HistogramDefinition): Distribution;
+  summary(definition: SummaryDefinition): Distribution;
+}
