@@ -1,0 +1,119 @@
+// The peer beside us: Karpenter's core, fetched as a Go module into the cache folder (never into the repository), running
+// its own scheduling benchmark.
+import { spawn } from 'node:child_process';
+import { chmodSync, cpSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolder, makeOnce } from '../test/setup/cache-folder.ts';
+
+const peerModule = 'sigs.k8s.io/karpenter';
+const peerVersion = 'v1.14.1';
+
+export interface PeerResult {
+  /** Name of our bench with the same work. */
+  name: string;
+  ms: number;
+  nodes?: number;
+  megabytes?: number;
+}
+
+const ours: Record<string, string> = {
+  RespectPreferences: 'P(4000) respected',
+  IgnorePreferences: 'P(4000) ignored',
+};
+
+/** `only` narrows to benches with the given names. */
+export async function runPeer(only: readonly string[], tell: (line: string) => void): Promise<PeerResult[]> {
+  const folder = await fetchPeer(tell);
+  const pattern = only.length === 0 ? '.' : `^Benchmark(${only.flatMap((name) => theirName(name) ?? []).join('|')})$`;
+  tell(`peer: running its benchmark (${pattern}); the first time it has to be compiled`);
+  const out = await go(
+    folder,
+    [
+      'test',
+      '-tags=test_performance',
+      '-run=XXX',
+      `-bench=${pattern}`,
+      '-benchtime=1x',
+      '-benchmem',
+      '-timeout=2h',
+      './pkg/controllers/provisioning/scheduling',
+    ],
+    tell,
+  );
+  return parseBenchmark(out);
+}
+
+function theirName(name: string): string | undefined {
+  const diverse = /^D\((\d+)\)$/.exec(name)?.[1];
+  if (diverse !== undefined) return `Scheduling${diverse}`;
+  return Object.entries(ours).find(([, own]) => own === name)?.[0];
+}
+
+export function parseBenchmark(text: string): PeerResult[] {
+  return text.split('\n').flatMap((line) => {
+    const match = /^Benchmark(\w+?)(?:-\d+)?\s+\d+\s+(.*)$/.exec(line);
+    if (match === null) return [];
+    const [, title = '', rest = ''] = match;
+    const value = (unit: string): number | undefined => {
+      const found = new RegExp(`([\\d.e+]+) ${unit}(?:\\s|$)`).exec(rest)?.[1];
+      return found === undefined ? undefined : Number(found);
+    };
+    const size = /^Scheduling(\d+)$/.exec(title)?.[1];
+    const name = size === undefined ? ours[title] : `D(${size})`;
+    const ns = value('ns/op');
+    if (name === undefined || ns === undefined) return [];
+    const nodes = value('nodes');
+    const bytes = value('B/op');
+    return [
+      {
+        name,
+        ms: ns / 1e6,
+        ...(nodes === undefined ? {} : { nodes }),
+        ...(bytes === undefined ? {} : { megabytes: bytes / 1e6 }),
+      },
+    ];
+  });
+}
+
+/** A writable copy of the module, because its own go.sum knows the dependencies of its tests. */
+async function fetchPeer(tell: (line: string) => void): Promise<string> {
+  const folder = join(cacheFolder(), 'peer', `karpenter-${peerVersion}`);
+  return makeOnce({
+    folder,
+    progress: tell,
+    make: async (work) => {
+      tell(`peer: fetching ${peerModule} ${peerVersion}`);
+      const { Dir } = JSON.parse(await go(work, ['mod', 'download', '-json', `${peerModule}@${peerVersion}`], tell));
+      cpSync(Dir, work, { recursive: true });
+      makeWritable(work);
+    },
+  });
+}
+
+function makeWritable(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) makeWritable(path);
+    else chmodSync(path, 0o644);
+  }
+}
+
+function go(folder: string, args: string[], tell: (line: string) => void): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('go', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      for (const line of chunk.toString().split('\n')) if (line.startsWith('Benchmark')) tell(`peer: ${line}`);
+    });
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    child.on('error', (cause) =>
+      reject(new Error('cannot run the peer: the go command is missing; install Go or leave out --peer', { cause })),
+    );
+    child.on('close', (code) =>
+      code === 0 ? resolve(out) : reject(new Error(`go ${args[0]} failed (${code}) in ${folder}:\n${err || out}`)),
+    );
+  });
+}

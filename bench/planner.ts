@@ -1,0 +1,139 @@
+// The planner's workloads with their bars. Times count from a snapshot that has been indexed once, as the controller keeps
+// it, to a finished plan with reasons; the cold time counts from raw objects in a fresh process.
+import { readFileSync } from 'node:fs';
+import { awsProviderFacts, builtInCatalogue } from '../src/aws/index.ts';
+import { lowerBoundPerHour } from '../src/cli/plan/bound.ts';
+import { indexSnapshot, planWorld, type Snapshot } from '../src/core/index.ts';
+import { type Bar, type Bench, type Growth, type Measurement, type MeasureOptions, timeRuns } from './bench.ts';
+import { diverse, existing, fromLines, generic, hostnameSpread, preferences } from './workloads/snapshots.ts';
+
+async function measureSnapshot(snapshot: Snapshot, options: MeasureOptions): Promise<Measurement> {
+  const coldStart = performance.now();
+  const cold = planWorld(indexSnapshot(snapshot));
+  const coldMs = performance.now() - coldStart;
+  const world = indexSnapshot(snapshot);
+  const runsMs = timeRuns(() => void planWorld(world), options);
+  const peakRssMiB = process.resourceUsage().maxRSS / 1024;
+  const greedy = planWorld(world, { improve: false });
+  const boundPerHour = await lowerBoundPerHour(world, cold);
+  return {
+    runsMs,
+    coldMs,
+    peakRssMiB,
+    items: cold.pods,
+    nodes: cold.newNodes.length,
+    unplaced: cold.unschedulable.length,
+    pricePerHour: cold.pricePerHour,
+    greedyPricePerHour: greedy.pricePerHour,
+    boundPerHour,
+  };
+}
+
+async function ec2() {
+  const catalogue = await builtInCatalogue();
+  return { items: catalogue.instanceTypes(), provider: awsProviderFacts };
+}
+
+interface Work {
+  name: string;
+  summary: string;
+  quick?: boolean;
+  bar?: Bar;
+  snapshot: (options: MeasureOptions) => Snapshot | Promise<Snapshot>;
+}
+
+const bench = (work: Work): Bench => ({
+  name: work.name,
+  summary: work.summary,
+  quick: work.quick ?? false,
+  unit: 'pods',
+  bar: { maxColdRatio: 3, ...work.bar },
+  measure: async (options) => measureSnapshot(await work.snapshot(options), options),
+});
+
+const diverseBench = (count: number, bar: Bar, quick = false): Bench =>
+  bench({
+    name: `D(${count})`,
+    summary: `${count} diverse pods, catalogue S(400)`,
+    quick,
+    // The peer packs D(n) into n/5 nodes from 50 pods on.
+    bar: { maxNodes: Math.max(1, count / 5), ...bar },
+    snapshot: () => diverse(count),
+  });
+
+export const plannerBenches: Bench[] = [
+  diverseBench(1, { maxMs: 0.8 }, true),
+  diverseBench(50, { maxMs: 4 }, true),
+  diverseBench(500, { maxMs: 20 }, true),
+  diverseBench(1000, { maxMs: 40 }, true),
+  diverseBench(2000, {}),
+  diverseBench(5000, {}),
+  diverseBench(10_000, { maxMs: 270 }, true),
+  diverseBench(20_000, { maxMs: 750 }),
+  diverseBench(100_000, { maxMs: 5000, maxRssMiB: 1024 }, true),
+  bench({
+    name: 'P(4000) respected',
+    summary: '4000 equal pods with preferences, respected',
+    quick: true,
+    bar: { maxMs: 570, maxNodes: 4000 },
+    snapshot: () => preferences(4000, 'Respect'),
+  }),
+  bench({
+    name: 'P(4000) ignored',
+    summary: '4000 equal pods with preferences, ignored',
+    bar: { maxNodes: 6 },
+    snapshot: () => preferences(4000, 'Ignore'),
+  }),
+  bench({
+    name: 'H(2000)',
+    summary: 'two deployments spread over hostnames',
+    quick: true,
+    bar: { maxMs: 100 },
+    snapshot: () => hostnameSpread(2000),
+  }),
+  bench({
+    name: 'H(20000)',
+    summary: 'two deployments spread over hostnames',
+    bar: { maxMs: 1500 },
+    snapshot: () => hostnameSpread(20_000),
+  }),
+  bench({
+    name: 'E(10000,1000)',
+    summary: '10000 diverse pods over 1000 half-full nodes',
+    quick: true,
+    bar: { maxMs: 500 },
+    snapshot: () => existing(10_000, 1000),
+  }),
+  bench({
+    name: 'D(10000) EC2',
+    summary: '10000 diverse pods, every type of us-east-1',
+    quick: true,
+    bar: { maxMs: 500 },
+    snapshot: async () => diverse(10_000, await ec2()),
+  }),
+  bench({
+    name: 'G(2000) EC2',
+    summary: '2000 generic pods, every type of us-east-1: the price against the lower bound',
+    quick: true,
+    bar: { maxBoundRatio: 1.05 },
+    snapshot: async () => generic(2000, await ec2()),
+  }),
+  {
+    ...bench({
+      name: 'R',
+      summary: 'the pods of the file given with --file, every type of us-east-1',
+      snapshot: async ({ file }) => fromLines(readFileSync(file ?? '', 'utf8'), await ec2()),
+    }),
+    quick: true,
+    applies: ({ file }) => file !== undefined,
+  },
+];
+
+export const plannerGrowth: Growth[] = [
+  {
+    name: 'D(1000) to D(100000)',
+    from: { bench: 'D(1000)', size: 1000 },
+    to: { bench: 'D(100000)', size: 100_000 },
+    max: 1.2,
+  },
+];

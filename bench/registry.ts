@@ -1,0 +1,10 @@
+// All benchmarks, in the order in which they are printed.
+import type { Bench, Growth } from './bench.ts';
+import { disruptionBenches } from './disruption.ts';
+import { kubeBenches } from './kube.ts';
+import { plannerBenches, plannerGrowth } from './planner.ts';
+import { simBenches } from './sim.ts';
+
+export const benches: Bench[] = [...plannerBenches, ...disruptionBenches, ...kubeBenches, ...simBenches];
+
+export const growths: Growth[] = [...plannerGrowth];

@@ -1,0 +1,93 @@
+// Lets disruption work on a snapshot until it has nothing more to do: after each command the pods are where the planner
+// puts them and the nodes are gone, as they would be some minutes later.
+import type { Command, InstanceTypeSpec, Round, Sliced, Snapshot, SnapshotObject } from '../../src/core/index.ts';
+import { emptinessCommand, Fleet, Round as NewRound, planSnapshot, singleNodeCommand } from '../../src/core/index.ts';
+import { machine } from './fleets.ts';
+
+export type MultiMethod = (round: Round) => Sliced<{ readonly command: Command | undefined }>;
+
+export interface Settled {
+  pricePerHour: number;
+  evictions: number;
+  commands: number;
+  nodes: number;
+}
+
+/** More commands than any sane cluster needs: a loop would show itself here. */
+const mostCommands = 400;
+
+export function settle(start: Snapshot, multi: MultiMethod): Settled {
+  let snapshot = start;
+  let evictions = 0;
+  let commands = 0;
+  for (;;) {
+    const round = new NewRound(new Fleet(snapshot));
+    const command =
+      emptinessCommand(round).command ?? drain(multi(round)).command ?? drain(singleNodeCommand(round)).command;
+    if (command === undefined || commands === mostCommands) {
+      const pricePerHour = round.fleet.members.reduce((sum, member) => sum + member.price, 0);
+      return { pricePerHour, evictions, commands, nodes: round.fleet.members.length };
+    }
+    commands += 1;
+    const after = carriedOut(snapshot, command, commands);
+    evictions += after.evictions;
+    snapshot = after.snapshot;
+  }
+}
+
+export function drain<T>(work: Sliced<T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+function carriedOut(snapshot: Snapshot, command: Command, number: number): { snapshot: Snapshot; evictions: number } {
+  const gone = new Set(command.members.map((member) => member.name));
+  const types = new Map((snapshot.instanceTypes?.[0]?.items ?? []).map((type) => [type.name, type]));
+  const added: SnapshotObject[] = [];
+  for (const [index, replacement] of command.replacements.entries()) {
+    if (replacement.kind !== 'planned') continue;
+    const { chosen } = replacement.node;
+    const type = types.get(chosen.instanceType) as InstanceTypeSpec;
+    added.push(...machine(`new-${String(number).padStart(4, '0')}-${index}`, type, chosen.zone));
+  }
+  const staying = snapshot.objects.items.filter(
+    ({ kind, metadata }) => !((kind === 'Node' || kind === 'NodeClaim') && gone.has(metadata.name)),
+  );
+  const moving = staying.filter((object) => object.kind === 'Pod' && gone.has(nodeOf(object)));
+  const movingSet = new Set(moving);
+  const others = staying.filter((object) => !movingSet.has(object));
+  // Pods go where the decision put them: a scheduler that packs otherwise would only make the next command another one.
+  const plan = planSnapshot(
+    { ...snapshot, objects: { ...snapshot.objects, items: [...others, ...moving.map(waiting)] } },
+    { improve: false },
+  );
+  const placeOf = new Map(plan.existingNodes.flatMap(({ name, pods }) => pods.map((pod) => [pod, name] as const)));
+  const newNames = added.filter(({ kind }) => kind === 'Node').map(({ metadata }) => metadata.name);
+  for (const [index, { pods }] of plan.newNodes.entries()) {
+    for (const pod of pods) placeOf.set(pod, newNames[index] ?? '');
+  }
+  if (placeOf.size !== moving.length || plan.newNodes.length !== newNames.length) {
+    throw new Error(`a pod lost its place after ${command.members.length} nodes went`);
+  }
+  const moved = moving.map((pod) => onNode(pod, placeOf.get(`default/${pod.metadata.name}`) ?? ''));
+  return {
+    snapshot: { ...snapshot, objects: { ...snapshot.objects, items: [...others, ...added, ...moved] } },
+    evictions: moving.length,
+  };
+}
+
+function nodeOf(pod: SnapshotObject): string {
+  return (pod as { spec?: { nodeName?: string } }).spec?.nodeName ?? '';
+}
+
+function waiting(pod: SnapshotObject): SnapshotObject {
+  const { nodeName: _, ...spec } = pod['spec'] as Record<string, unknown>;
+  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }];
+  return { ...pod, spec, status: { phase: 'Pending', conditions } };
+}
+
+function onNode(pod: SnapshotObject, nodeName: string): SnapshotObject {
+  return { ...pod, spec: { ...(pod['spec'] as Record<string, unknown>), nodeName } };
+}

@@ -1,0 +1,78 @@
+// How many nodes of a pool may be disrupted now, for a reason. Budgets are bounds: the tightest active one that speaks
+// about the reason decides, none means no bound, and an unreadable schedule anywhere in the pool means none at all may go,
+// because nobody knows what its author wanted to protect.
+
+import { parseGoDuration } from '../../base/index.ts';
+import type { DisruptionBudget } from '../kube/objects.ts';
+import { type CronSchedule, parseCron } from './cron.ts';
+
+export interface PoolCounts {
+  /** Nodes of the pool that count: managed, initialized, instance not terminating. */
+  readonly total: number;
+  /** Those of them that are not ready or on their way out. */
+  readonly consuming: number;
+}
+
+/** The most nodes that may be out for the reason at this instant; Infinity without a bound. */
+export function allowedDisruptions(
+  budgets: readonly DisruptionBudget[],
+  reason: string,
+  total: number,
+  nowMs: number,
+): number {
+  let allowed = Number.POSITIVE_INFINITY;
+  for (const budget of budgets) {
+    const active = isActive(budget, nowMs);
+    if (active === 'unreadable') return 0;
+    if (!active || (budget.reasons !== undefined && !budget.reasons.includes(reason))) continue;
+    allowed = Math.min(allowed, bound(budget.nodes ?? '10%', total));
+  }
+  return allowed;
+}
+
+/** How many more may go now. */
+export function remainingDisruptions(
+  budgets: readonly DisruptionBudget[],
+  reason: string,
+  { total, consuming }: PoolCounts,
+  nowMs: number,
+): number {
+  return Math.max(0, allowedDisruptions(budgets, reason, total, nowMs) - consuming);
+}
+
+/** Schedules nobody can read, for telling their author. */
+export function unreadableSchedules(budgets: readonly DisruptionBudget[]): string[] {
+  return budgets.flatMap(({ schedule }) =>
+    schedule !== undefined && cronOf(schedule) === undefined ? [schedule] : [],
+  );
+}
+
+/** Until when a schedule keeps the budget active; undefined if it is not, or always is. */
+export function activeUntil(budget: DisruptionBudget, nowMs: number): number | undefined {
+  if (budget.schedule === undefined || isActive(budget, nowMs) !== true) return undefined;
+  const durationMs = parseGoDuration(budget.duration ?? '') ?? 0;
+  const hit = cronOf(budget.schedule)?.nextAfter(nowMs - durationMs);
+  return hit === undefined ? undefined : hit + durationMs;
+}
+
+function isActive({ schedule, duration }: DisruptionBudget, nowMs: number): boolean | 'unreadable' {
+  if (schedule === undefined) return true;
+  const cron = cronOf(schedule);
+  const durationMs = parseGoDuration(duration ?? '0');
+  if (cron === undefined || durationMs === undefined) return 'unreadable';
+  const hit = cron.nextAfter(nowMs - durationMs);
+  return hit !== undefined && hit <= nowMs;
+}
+
+function bound(nodes: string, total: number): number {
+  const amount = Number.parseInt(nodes, 10);
+  if (Number.isNaN(amount)) return 0;
+  return nodes.endsWith('%') ? Math.ceil((amount * total) / 100) : amount;
+}
+
+const parsed = new Map<string, CronSchedule | undefined>();
+
+function cronOf(schedule: string): CronSchedule | undefined {
+  if (!parsed.has(schedule)) parsed.set(schedule, parseCron(schedule));
+  return parsed.get(schedule);
+}

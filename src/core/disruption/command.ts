@@ -1,0 +1,60 @@
+// A command: which nodes go, what comes first, and what that saves. Plain data; controllers carry it out, the command line
+// prints it. Its texts are what users read in events and logs.
+
+import type { PlannedNode } from '../plan.ts';
+import type { Member } from './fleet.ts';
+
+export type DisruptionReason = 'Empty' | 'Drifted' | 'Underutilized';
+export type ConsolidationType = 'empty' | 'multi' | 'single' | '';
+export type Decision = 'delete' | 'replace' | 'no-op';
+
+/** A node that must be there before the others go: planned for pods, or just one more of a static pool. */
+export type Replacement =
+  | { readonly kind: 'planned'; readonly node: PlannedNode }
+  | { readonly kind: 'template'; readonly nodePool: string };
+
+export interface Command {
+  readonly reason: DisruptionReason;
+  readonly consolidationType: ConsolidationType;
+  readonly members: readonly Member[];
+  readonly replacements: readonly Replacement[];
+  /** USD per hour, as far as prices are known. */
+  readonly savings: number;
+  /** Existing nodes that pods are expected on. */
+  readonly destinations: readonly string[];
+}
+
+export function decisionOf({ members, replacements }: Pick<Command, 'members' | 'replacements'>): Decision {
+  if (members.length === 0) return 'no-op';
+  return replacements.length > 0 ? 'replace' : 'delete';
+}
+
+/** `replace: [a, b] -> [1 replacement]` */
+export function commandText(command: Pick<Command, 'members' | 'replacements'>): string {
+  const names = command.members.map((member) => member.name).join(', ');
+  return `${decisionOf(command)}: [${names}]${replacementText(command.replacements.length)}`;
+}
+
+/** The same for one node of several that go together. */
+export function partText(command: Pick<Command, 'members' | 'replacements'>, member: Member): string {
+  const { members } = command;
+  if (members.length === 1) return commandText(command);
+  return `${decisionOf(command)}: [${member.name}] (part of ${members.length}-node consolidation)`;
+}
+
+/** Once started, with its id. */
+export function startedText(command: Command, id: string): string {
+  const pools = [...new Set(command.members.map((member) => member.poolName ?? ''))].sort().join(',');
+  const names = command.members.map((member) => member.name).join(', ');
+  const what = `${decisionOf(command)}: nodepools=[${pools}]: [${names}]`;
+  return `${command.reason}/${id}: ${what}${replacementText(command.replacements.length)} ${savingsText(command.savings)}`;
+}
+
+export function savingsText(savings: number): string {
+  return `(savings: $${savings.toFixed(2)})`;
+}
+
+function replacementText(count: number): string {
+  if (count === 0) return '';
+  return ` -> [${count} ${count === 1 ? 'replacement' : 'replacements'}]`;
+}

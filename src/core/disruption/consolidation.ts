@@ -1,0 +1,228 @@
+// The decision about one set of nodes: can they go (delete), can one cheaper node take their place (replace), or neither,
+// and then why. Prices are judged by what the provider might really launch, not by what would be nicest.
+
+import { capacityType, label } from '../../api/names.ts';
+import type { Claim } from '../packing/claim.ts';
+import type { ChosenOffering, PlannedNode } from '../plan.ts';
+import type { InstanceType } from '../pools/instance-types.ts';
+import { minValuesMessage, unmetMinValues } from '../pools/min-values.ts';
+import { allows, requirementOf } from '../requirements/requirement.ts';
+import type { RequirementSet } from '../requirements/requirement-set.ts';
+import type { RequirementSpec } from '../snapshot.ts';
+import type { Member } from './fleet.ts';
+import { type LaunchPrice, LaunchPrices } from './launch-prices.ts';
+import { failureText, type Simulation, type WhatIf } from './what-if.ts';
+
+export type NoConsolidationCode =
+  | 'PodsDoNotFit'
+  | 'NeedsMoreNodes'
+  | 'NotCheaper'
+  | 'MinValuesUnsatisfied'
+  | 'SpotToSpotDisabled'
+  | 'SpotToSpotInflexible'
+  | 'SameType';
+
+export type Consolidation =
+  | { readonly kind: 'delete'; readonly savings: number; readonly destinations: readonly string[] }
+  | {
+      readonly kind: 'replace';
+      readonly savings: number;
+      readonly replacement: PlannedNode;
+      readonly destinations: readonly string[];
+    }
+  | { readonly kind: 'none'; readonly code: NoConsolidationCode; readonly message: string };
+
+/** Fewer cheaper types than this, and moving between spot nodes would chase the market's bottom, where interruptions are. */
+const spotFlexibility = 15;
+
+const notCheaper = "Can't replace with a cheaper node";
+
+export class Consolidator {
+  readonly whatIf: WhatIf;
+  private readonly prices: LaunchPrices;
+
+  constructor(whatIf: WhatIf) {
+    this.whatIf = whatIf;
+    this.prices = new LaunchPrices(whatIf.fleet.movable.world.table);
+  }
+
+  decide(members: readonly Member[]): Consolidation {
+    const simulation = this.whatIf.simulate(members, { sparesRestless: true });
+    if (simulation.failed.length > 0) return none('PodsDoNotFit', failureText(simulation));
+    const total = sum(members);
+    const { destinations } = simulation;
+    if (simulation.claims.length === 0) return { kind: 'delete', savings: total, destinations };
+    if (simulation.claims.length > 1) {
+      return none('NeedsMoreNodes', `Can't remove without creating ${simulation.claims.length} candidates`);
+    }
+    return this.replacement(simulation, members, total);
+  }
+
+  private replacement(simulation: Simulation, members: readonly Member[], total: number): Consolidation {
+    const claim = simulation.claims[0] as Claim;
+    const { nodes, errors } = simulation.finish();
+    const [planned] = nodes;
+    if (planned === undefined) {
+      return none(
+        'MinValuesUnsatisfied',
+        `Not all pods would schedule, ${errors.map((each) => each.message).join(' ')}`,
+      );
+    }
+    const { fleet } = this.whatIf;
+    const set = this.whatIf.finisher.finalSet(claim);
+    const allowsSpot = allowsCapacity(set, capacityType.spot);
+    const allSpot = members.every((member) => member.capacityType === capacityType.spot);
+    if (allSpot && allowsSpot) {
+      if (!fleet.spotToSpot) {
+        const message = "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node";
+        return none('SpotToSpotDisabled', message);
+      }
+      return this.spotToSpot(simulation, claim, planned, set, members, total);
+    }
+    const cheaper = this.cheaperThan(claim, set, planned.instanceTypes, this.bound(planned, members, total));
+    if (cheaper.kind === 'none') return cheaper;
+    if (!(allowsSpot && allowsCapacity(set, capacityType.onDemand))) {
+      return this.replaceWith(simulation, planned, cheaper.types, this.prices.of(claim.template, set), total);
+    }
+    // A shortage of spot capacity must fail the launch rather than buy something dearer than what is there.
+    const spotSet = this.onlySpot(set);
+    const spotPrices = this.prices.of(claim.template, spotSet);
+    const spotTypes = cheaper.types.filter((name) => spotPrices.has(name));
+    if (spotTypes.length === 0) {
+      return this.replaceWith(simulation, planned, cheaper.types, this.prices.of(claim.template, set), total);
+    }
+    const isFlexible = unmetMinValues(set, typesNamed(claim, spotTypes)).size === 0;
+    return this.replaceWith(
+      simulation,
+      { ...planned, requirements: withSpot(planned.requirements) },
+      isFlexible ? spotTypes : cheaper.types,
+      spotPrices,
+      total,
+    );
+  }
+
+  private spotToSpot(
+    simulation: Simulation,
+    claim: Claim,
+    planned: PlannedNode,
+    set: RequirementSet,
+    members: readonly Member[],
+    total: number,
+  ): Consolidation {
+    const spotSet = this.onlySpot(set);
+    const prices = this.prices.of(claim.template, spotSet);
+    const names = planned.instanceTypes
+      .filter((name) => prices.has(name))
+      .sort((left, right) => cheapestOf(prices, left) - cheapestOf(prices, right) || (left < right ? -1 : 1));
+    const cheaper = this.cheaperThan(claim, spotSet, names, this.bound(planned, members, total));
+    if (cheaper.kind === 'none') return cheaper;
+    let { types } = cheaper;
+    if (members.length === 1) {
+      if (types.length < spotFlexibility) {
+        return none(
+          'SpotToSpotInflexible',
+          `SpotToSpotConsolidation requires ${spotFlexibility} cheaper instance type options than the current candidate to consolidate, got ${types.length}`,
+        );
+      }
+      let kept = spotFlexibility;
+      while (kept < types.length && unmetMinValues(set, typesNamed(claim, types.slice(0, kept))).size > 0) kept += 1;
+      types = types.slice(0, kept);
+    }
+    return this.replaceWith(
+      simulation,
+      { ...planned, requirements: withSpot(planned.requirements) },
+      types,
+      prices,
+      total,
+    );
+  }
+
+  /**
+   * The price a replacement must stay below. Several nodes are never replaced by one like the cheapest of them: then the
+   * others could simply have gone.
+   */
+  private bound(planned: PlannedNode, members: readonly Member[], total: number): number {
+    if (members.length === 1) return total;
+    const options = new Set(planned.instanceTypes);
+    let bound = total;
+    for (const member of members) {
+      if (member.instanceType !== undefined && options.has(member.instanceType)) bound = Math.min(bound, member.price);
+    }
+    return bound;
+  }
+
+  /** The types whose worst launch price is below the bound; minValues must survive the cut. */
+  private cheaperThan(
+    claim: Claim,
+    set: RequirementSet,
+    names: readonly string[],
+    bound: number,
+  ): { kind: 'types'; types: string[] } | Extract<Consolidation, { kind: 'none' }> {
+    const prices = this.prices.of(claim.template, set);
+    const types = names.filter((name) => (prices.get(name)?.worst ?? Number.POSITIVE_INFINITY) < bound);
+    if (types.length === 0) return none('NotCheaper', notCheaper);
+    const unmet = unmetMinValues(set, typesNamed(claim, types));
+    if (unmet.size > 0) return none('MinValuesUnsatisfied', `Filtering by price: ${minValuesMessage(unmet.keys())}`);
+    return { kind: 'types', types };
+  }
+
+  private replaceWith(
+    simulation: Simulation,
+    planned: PlannedNode,
+    types: string[],
+    prices: ReadonlyMap<string, LaunchPrice>,
+    total: number,
+  ): Consolidation {
+    const [first = ''] = types;
+    const offering = prices.get(first)?.cheapest;
+    const chosen: ChosenOffering =
+      offering === undefined
+        ? planned.chosen
+        : {
+            instanceType: first,
+            zone: offering.zone,
+            capacityType: offering.capacityType,
+            pricePerHour: offering.price,
+          };
+    return {
+      kind: 'replace',
+      savings: total - (offering?.price ?? 0),
+      replacement: { ...planned, instanceTypes: types, chosen },
+      destinations: simulation.destinations,
+    };
+  }
+
+  private onlySpot(set: RequirementSet): RequirementSet {
+    const { table } = this.whatIf.fleet.movable.world;
+    return table.replace(set, requirementOf(label.capacityType, 'In', [capacityType.spot]));
+  }
+}
+
+function none(code: NoConsolidationCode, message: string): Extract<Consolidation, { kind: 'none' }> {
+  return { kind: 'none', code, message };
+}
+
+function sum(members: readonly Member[]): number {
+  return members.reduce((total, member) => total + member.price, 0);
+}
+
+function allowsCapacity(set: RequirementSet, type: string): boolean {
+  const requirement = set.byKey.get(label.capacityType);
+  return requirement === undefined || allows(requirement, type);
+}
+
+function cheapestOf(prices: ReadonlyMap<string, LaunchPrice>, name: string): number {
+  return prices.get(name)?.cheapest.price ?? Number.POSITIVE_INFINITY;
+}
+
+function typesNamed(claim: Claim, names: readonly string[]): InstanceType[] {
+  const wanted = new Set(names);
+  return claim.template.rows.types.filter((type) => wanted.has(type.name));
+}
+
+function withSpot(requirements: readonly RequirementSpec[]): RequirementSpec[] {
+  return [
+    ...requirements.filter((each) => each.key !== label.capacityType),
+    { key: label.capacityType, operator: 'In', values: [capacityType.spot] },
+  ];
+}

@@ -1,0 +1,101 @@
+// Drift: nodes that are no longer what their pool asks for are replaced one command at a time, those without pods to move
+// first, then the ones that have waited longest. Static pools exchange theirs one for one.
+
+import { parseTime } from '../../base/index.ts';
+import { conditionIsTrue, type NodePool } from '../kube/objects.ts';
+import { hasReschedulablePods } from './candidates.ts';
+import type { Command, Replacement } from './command.ts';
+import { driftProblem } from './eligibility.ts';
+import { conditionOf, isStatic, type Member } from './fleet.ts';
+import type { Round, Sliced } from './round.ts';
+import { failureText } from './what-if.ts';
+
+export interface DriftOutcome {
+  readonly command: Command | undefined;
+  /** Nodes whose pods have nowhere to go, and why. */
+  readonly blocked: readonly { readonly member: Member; readonly message: string }[];
+}
+
+export function* driftCommand(round: Round): Sliced<DriftOutcome> {
+  const allowance = round.allowance('Drifted');
+  const drifted = round.candidates('eventual').filter((member) => driftProblem(member) === undefined);
+  const blocked: { member: Member; message: string }[] = [];
+  for (const member of [
+    ...byDriftTime(drifted.filter((each) => !hasReschedulablePods(each))),
+    ...byDriftTime(drifted.filter(hasReschedulablePods)),
+  ]) {
+    if (allowance.of(member.poolName) < 1) continue;
+    const simulation = round.whatIf.simulate([member], { sparesRestless: false });
+    yield undefined;
+    const { nodes, errors } = simulation.failed.length > 0 ? { nodes: [], errors: [] } : simulation.finish();
+    if (simulation.failed.length > 0) blocked.push({ member, message: failureText(simulation) });
+    else if (errors.length > 0) {
+      const texts = errors.map(({ pod, message }) => `${pod} => ${message}`);
+      blocked.push({ member, message: `Not all pods would schedule, ${texts.join(' ')}` });
+    } else {
+      const replacements = nodes.map((node): Replacement => ({ kind: 'planned', node }));
+      const price = nodes.reduce((sum, node) => sum + node.chosen.pricePerHour, 0);
+      const { destinations } = simulation;
+      const command = driftedCommand([member], replacements, member.price - price, destinations);
+      return { command, blocked };
+    }
+  }
+  return { command: undefined, blocked };
+}
+
+/** One command per node of static pools, as many as budgets and the limit on nodes allow. */
+export function staticDriftCommands(round: Round): Command[] {
+  const commands: Command[] = [];
+  const allowance = round.allowance('Drifted');
+  const drifted = round
+    .candidates('eventual')
+    .filter((member) => member.isStatic && conditionIsTrue(member.machine.claim?.status?.conditions, 'Drifted'));
+  for (const pool of round.fleet.allPools()) {
+    if (!isStatic(pool)) continue;
+    const { name } = pool.metadata;
+    const own = byDriftTime(drifted.filter((member) => member.poolName === name));
+    const room = exchangeRoom(round, pool);
+    for (const member of own.slice(0, Math.max(0, room))) {
+      if (!allowance.take(name)) break;
+      commands.push(driftedCommand([member], [{ kind: 'template', nodePool: name }], 0, []));
+    }
+  }
+  return commands;
+}
+
+/** How many more nodes a static pool may have for a while, given its limit; none while it has too many anyway. */
+function exchangeRoom(round: Round, pool: NodePool): number {
+  const { name } = pool.metadata;
+  const { objects } = round.fleet.movable;
+  let active = 0;
+  let pendingDisruption = 0;
+  let deleting = 0;
+  for (const { machine, poolName, isQueued } of round.fleet.members) {
+    if (poolName !== name || machine.claim === undefined) continue;
+    if (isQueued && machine.claim.metadata.deletionTimestamp === undefined) pendingDisruption += 1;
+    else if (machine.leaving) deleting += 1;
+    else active += 1;
+  }
+  for (const claim of objects.nodeClaims.values()) {
+    if (claim.metadata.labels?.['karpenter.sh/nodepool'] === name && !claim.status?.providerID) active += 1;
+  }
+  if (active + pendingDisruption > (pool.spec?.replicas ?? 0)) return 0;
+  const limit = pool.spec?.limits?.['nodes'];
+  if (limit === undefined) return Number.POSITIVE_INFINITY;
+  return Number(limit) - active - deleting - pendingDisruption;
+}
+
+function driftedCommand(
+  members: readonly Member[],
+  replacements: readonly Replacement[],
+  savings: number,
+  destinations: readonly string[],
+): Command {
+  return { reason: 'Drifted', consolidationType: '', members, replacements, savings, destinations };
+}
+
+function byDriftTime(members: readonly Member[]): Member[] {
+  const since = ({ machine }: Member): number =>
+    parseTime(conditionOf(machine.claim?.status?.conditions, 'Drifted')?.lastTransitionTime ?? '') ?? 0;
+  return [...members].sort((left, right) => since(left) - since(right) || (left.name < right.name ? -1 : 1));
+}

@@ -1,0 +1,218 @@
+// The fleet: every machine of a snapshot as disruption sees it, with its price, its pods and what they cost to move. It
+// compiles the snapshot once; candidates, budgets and what-ifs are questions to it.
+
+import { label } from '../../api/names.ts';
+import { parseGoDuration, parseTime } from '../../base/index.ts';
+import { allowedDisruptions, type PoolCounts } from '../budgets/budgets.ts';
+import { type Condition, conditionIsTrue, type DisruptionBudget, type NodePool, type Pod } from '../kube/objects.ts';
+import type { Machine } from '../nodes/machines.ts';
+import { isBufferPod } from '../pods/pod-classes.ts';
+import type { InstanceTypeSpec, Snapshot } from '../snapshot.ts';
+import { indexMovable, type MovableWorld } from '../world.ts';
+import { rescheduleCost, residentCost } from './costs.ts';
+import { PodBlockers } from './pod-blockers.ts';
+
+/** One machine, seen by disruption. */
+export interface Member {
+  readonly machine: Machine;
+  readonly name: string;
+  /** Its number among the nodes that take pods; -1 if it takes none. */
+  readonly index: number;
+  readonly poolName: string | undefined;
+  readonly pool: NodePool | undefined;
+  readonly isStatic: boolean;
+  readonly pods: readonly Pod[];
+  readonly instanceType: string | undefined;
+  readonly zone: string | undefined;
+  readonly capacityType: string | undefined;
+  readonly isTypeKnown: boolean;
+  /** USD per hour; zero if nobody knows. */
+  readonly price: number;
+  readonly rescheduleCost: number;
+  readonly isNominated: boolean;
+  readonly isQueued: boolean;
+}
+
+export interface FleetOptions {
+  /** Names of claims that a command is disrupting already. */
+  readonly queued?: ReadonlySet<string>;
+}
+
+export class Fleet {
+  readonly movable: MovableWorld;
+  readonly members: readonly Member[];
+  readonly nowMs: number;
+  readonly spotToSpot: boolean;
+  readonly podBlockers: PodBlockers;
+  private readonly poolTypes = new Map<string, Map<string, InstanceTypeSpec>>();
+  private readonly servedKinds: ReadonlySet<string> | undefined;
+  private readonly pools: ReadonlyMap<string, NodePool>;
+
+  constructor(snapshot: Snapshot, options: FleetOptions = {}) {
+    this.movable = indexMovable(snapshot);
+    const { objects, active, machines, podsOn } = this.movable;
+    this.nowMs = (snapshot.time === undefined ? undefined : parseTime(snapshot.time)) ?? 0;
+    this.spotToSpot = snapshot.settings?.featureGates?.['SpotToSpotConsolidation'] ?? false;
+    this.podBlockers = new PodBlockers(objects.disruptionBudgets, this.nowMs);
+    this.pools = objects.nodePools;
+    const served = snapshot.provider?.nodeClasses ?? [];
+    this.servedKinds = served.length === 0 ? undefined : new Set(served);
+    for (const entry of snapshot.instanceTypes ?? []) {
+      const types = new Map((entry.items ?? []).map((type) => [type.name, type]));
+      if (entry.error === undefined) this.poolTypes.set(entry.nodePool, types);
+    }
+    const nominated = new Set<string>();
+    for (const { node, nodeClaim, nominated: isNominated } of snapshot.nodeState ?? []) {
+      if (isNominated) for (const name of [node, nodeClaim]) if (name !== undefined) nominated.add(name);
+    }
+    const indexOf = new Map(active.map((machine, index) => [machine, index]));
+    this.members = machines.map((machine) => {
+      const nodeName = machine.node?.metadata.name;
+      const claimName = machine.claim?.metadata.name;
+      return this.member(
+        machine,
+        indexOf.get(machine) ?? -1,
+        nodeName === undefined ? [] : (podsOn.get(nodeName) ?? []),
+        {
+          isNominated: nominated.has(nodeName ?? '') || nominated.has(claimName ?? ''),
+          isQueued: options.queued?.has(claimName ?? '') ?? false,
+        },
+      );
+    });
+  }
+
+  pool(name: string): NodePool | undefined {
+    return this.pools.get(name);
+  }
+
+  allPools(): Iterable<NodePool> {
+    return this.pools.values();
+  }
+
+  /** Whether the pool is one of ours with instance types to offer: nodes of others are left alone. */
+  hasTypes(poolName: string): boolean {
+    const pool = this.pools.get(poolName);
+    if (pool === undefined) return false;
+    const { group = '', kind = '' } = pool.spec?.template?.spec?.nodeClassRef ?? {};
+    if (this.servedKinds !== undefined && !this.servedKinds.has(`${kind}.${group}`)) return false;
+    return (this.poolTypes.get(poolName)?.size ?? 0) > 0;
+  }
+
+  typeOf(poolName: string, name: string): InstanceTypeSpec | undefined {
+    return this.poolTypes.get(poolName)?.get(name);
+  }
+
+  /** Nodes of the pool that its budgets are about, and those of them that are out already. */
+  countsOf(poolName: string): PoolCounts {
+    let total = 0;
+    let consuming = 0;
+    for (const { machine, poolName: own } of this.members) {
+      if (own !== poolName || machine.claim === undefined || machine.node === undefined || !machine.initialized)
+        continue;
+      if (conditionIsTrue(machine.claim.status?.conditions, 'InstanceTerminating')) continue;
+      total += 1;
+      if (machine.leaving || !conditionIsTrue(machine.node.status?.conditions, 'Ready')) consuming += 1;
+    }
+    return { total, consuming };
+  }
+
+  /** What a pool's budgets allow for the reason, before and after counting nodes that are out. */
+  budget(pool: NodePool, reason: string): { allowed: number; remaining: number; counts: PoolCounts } {
+    const counts = this.countsOf(pool.metadata.name);
+    const allowed = allowedDisruptions(budgetsOf(pool), reason, counts.total, this.nowMs);
+    return { allowed, remaining: Math.max(0, allowed - counts.consuming), counts };
+  }
+
+  /** Hourly price of everything the pool has. */
+  poolCost(poolName: string): number {
+    let cost = 0;
+    for (const member of this.members) if (member.poolName === poolName && member.machine.claim) cost += member.price;
+    return cost;
+  }
+
+  /** What moving every pod of the pool would cost. */
+  poolDisruption(poolName: string, isCandidate: (member: Member) => boolean): number {
+    let cost = 0;
+    for (const member of this.members) {
+      if (member.poolName !== poolName || member.machine.claim === undefined) continue;
+      cost += isCandidate(member) ? member.rescheduleCost : residentCost(member.pods);
+    }
+    return cost;
+  }
+
+  get hasBufferPods(): boolean {
+    return this.movable.world.workload.pods.some(({ pod }) => isBufferPod(pod));
+  }
+
+  private member(
+    machine: Machine,
+    index: number,
+    pods: readonly Pod[],
+    state: Pick<Member, 'isNominated' | 'isQueued'>,
+  ): Member {
+    const { labels } = machine;
+    const poolName = labels[label.nodePool];
+    const instanceType = labels[label.instanceType];
+    const zone = labels[label.zone];
+    const capacityType = labels[label.capacityType];
+    const pool = poolName === undefined ? undefined : this.pools.get(poolName);
+    const type = poolName === undefined || instanceType === undefined ? undefined : this.typeOf(poolName, instanceType);
+    return {
+      machine,
+      name: machine.node?.metadata.name ?? machine.name,
+      index,
+      poolName,
+      pool,
+      isStatic: isStatic(pool),
+      pods,
+      instanceType,
+      zone,
+      capacityType,
+      isTypeKnown: type !== undefined,
+      price:
+        type === undefined || zone === undefined || capacityType === undefined ? 0 : priceOf(type, zone, capacityType),
+      rescheduleCost: rescheduleCost(pods),
+      ...state,
+    };
+  }
+}
+
+export function isStatic(pool: NodePool | undefined): boolean {
+  return pool?.spec?.replicas !== undefined && pool.spec.replicas !== null;
+}
+
+/** What the API server fills in for a pool that says nothing. */
+const defaultBudgets: readonly DisruptionBudget[] = [{ nodes: '10%' }];
+const defaultQuietTime = '0s';
+
+export function budgetsOf(pool: NodePool): readonly DisruptionBudget[] {
+  return pool.spec?.disruption?.budgets ?? defaultBudgets;
+}
+
+/** Milliseconds; Infinity for Never, undefined if it cannot be read or there is no pool. */
+export function quietTimeMs(pool: NodePool | undefined): number | undefined {
+  if (pool === undefined) return undefined;
+  const text = pool.spec?.disruption?.consolidateAfter ?? defaultQuietTime;
+  return text === 'Never' ? Number.POSITIVE_INFINITY : parseGoDuration(text);
+}
+
+/** Since when no pod came or went; undefined while the node is not initialized. */
+export function quietSince({ claim }: Machine): number | undefined {
+  const initialized = conditionOf(claim?.status?.conditions, 'Initialized');
+  if (initialized?.status !== 'True') return undefined;
+  return parseTime(claim?.status?.lastPodEventTime ?? '') ?? parseTime(initialized.lastTransitionTime ?? '');
+}
+
+export function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/** The price of the offering the node was launched as, whether it could be had today or not. */
+function priceOf(type: InstanceTypeSpec, zone: string, capacityType: string): number {
+  const has = (requirements: InstanceTypeSpec['requirements'], key: string, value: string): boolean =>
+    requirements.some((each) => each.key === key && each.operator === 'In' && each.values?.includes(value) === true);
+  const offering = type.offerings.find(
+    ({ requirements }) => has(requirements, label.zone, zone) && has(requirements, label.capacityType, capacityType),
+  );
+  return offering === undefined || Number.isNaN(offering.price) ? 0 : offering.price;
+}

@@ -1,0 +1,108 @@
+// Single-node consolidation: the first node, in order, that can go or be replaced by something cheaper. Pools take turns,
+// so that one large pool does not keep the others waiting; pools an interrupted scan did not reach come first.
+
+import type { Score } from './balanced.ts';
+import { bySavingsRatio } from './candidates.ts';
+import type { Command } from './command.ts';
+import type { Consolidation } from './consolidation.ts';
+import { consolidationProblem } from './eligibility.ts';
+import type { Member } from './fleet.ts';
+import type { Round, Sliced } from './round.ts';
+
+export interface SingleOptions {
+  /** Pools to begin with. */
+  readonly first?: ReadonlySet<string>;
+  isTimeUp?(): boolean;
+}
+
+export interface SingleOutcome {
+  readonly command: Command | undefined;
+  readonly scores: readonly Score[];
+  readonly constrained: boolean;
+  readonly timedOut: boolean;
+  /** Pools with nodes nobody looked at. */
+  readonly unseen: ReadonlySet<string>;
+  /** What was found out about nodes that stay. */
+  readonly refused: readonly { readonly member: Member; readonly answer: Extract<Consolidation, { kind: 'none' }> }[];
+  readonly rejected: readonly Score[];
+}
+
+export function* singleNodeCommand(round: Round, options: SingleOptions = {}): Sliced<SingleOutcome> {
+  const eligible = round.candidates('graceful').filter((member) => consolidationProblem(member) === undefined);
+  const order = takingTurns(bySavingsRatio(eligible), options.first ?? new Set());
+  const allowance = round.allowance('Underutilized');
+  const refused: { member: Member; answer: Extract<Consolidation, { kind: 'none' }> }[] = [];
+  const rejected: Score[] = [];
+  let constrained = false;
+  const outcome = (more: Partial<SingleOutcome>): SingleOutcome => ({
+    command: undefined,
+    scores: [],
+    constrained,
+    timedOut: false,
+    unseen: new Set(),
+    refused,
+    rejected,
+    ...more,
+  });
+  for (const [at, member] of order.entries()) {
+    if (options.isTimeUp?.()) {
+      const seen = new Set(order.slice(0, at).map((each) => each.poolName ?? ''));
+      const left = order.slice(at).map((each) => each.poolName ?? '');
+      return outcome({ timedOut: true, unseen: new Set(left.filter((name) => !seen.has(name))) });
+    }
+    if (allowance.of(member.poolName) < 1) {
+      constrained = true;
+      continue;
+    }
+    if (round.balanced.isHopeless(member)) continue;
+    const answer = round.single(member);
+    yield undefined;
+    if (answer.kind === 'none') {
+      refused.push({ member, answer });
+      continue;
+    }
+    const scores = round.scores([member], answer.savings);
+    if (scores.some((score) => !score.approved)) {
+      rejected.push(...scores.filter((score) => !score.approved));
+      continue;
+    }
+    return outcome({ command: consolidationCommand('single', [member], answer), scores });
+  }
+  return outcome({});
+}
+
+export function consolidationCommand(
+  consolidationType: 'single' | 'multi',
+  members: readonly Member[],
+  answer: Exclude<Consolidation, { kind: 'none' }>,
+): Command {
+  return {
+    reason: 'Underutilized',
+    consolidationType,
+    members,
+    replacements: answer.kind === 'replace' ? [{ kind: 'planned', node: answer.replacement }] : [],
+    savings: answer.savings,
+    destinations: answer.destinations,
+  };
+}
+
+/** The first of each pool, then the second of each, and so on; the named pools before the others. */
+function takingTurns(members: readonly Member[], first: ReadonlySet<string>): Member[] {
+  const byPool = new Map<string, Member[]>();
+  for (const member of members) {
+    const list = byPool.get(member.poolName ?? '');
+    if (list === undefined) byPool.set(member.poolName ?? '', [member]);
+    else list.push(member);
+  }
+  const pools = [...byPool.keys()].sort(
+    (left, right) => Number(first.has(right)) - Number(first.has(left)) || (left < right ? -1 : 1),
+  );
+  const result: Member[] = [];
+  for (let turn = 0; result.length < members.length; turn++) {
+    for (const pool of pools) {
+      const member = byPool.get(pool)?.[turn];
+      if (member !== undefined) result.push(member);
+    }
+  }
+  return result;
+}

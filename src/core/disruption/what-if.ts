@@ -1,0 +1,227 @@
+// What would be if these nodes were gone: their movable pods, the waiting pods and those of leaving nodes are placed by the
+// same planner on the nodes that remain and on new ones. The fleet is compiled once and asked many times; each answer
+// starts from the compiled counts and leaves nothing behind.
+
+import { namespacedKey, type Pod } from '../kube/objects.ts';
+import type { Claim } from '../packing/claim.ts';
+import { ClaimFinisher, type FinishedClaim } from '../packing/finish.ts';
+import { type Packed, solve } from '../packing/solve.ts';
+import type { PlannedNode } from '../plan.ts';
+import { isBufferPod } from '../pods/pod-classes.ts';
+import { explain } from '../reasons/explain.ts';
+import type { PlannedPod } from '../workload.ts';
+import { type Fleet, isStatic, type Member, quietSince, quietTimeMs } from './fleet.ts';
+
+export interface MoveError {
+  readonly pod: string;
+  readonly message: string;
+}
+
+export interface Simulation {
+  /** New nodes the pods need. */
+  readonly claims: readonly Claim[];
+  /** Pods that must move and have no place; waiting pods are not counted, they had none before. */
+  readonly failed: readonly number[];
+  /** In words, as many as asked for; empty if every pod has a place. */
+  errors(most?: number): MoveError[];
+  /** The new nodes as the planner would ask for them; pods of one that cannot be asked for count as failed. */
+  finish(): { nodes: PlannedNode[]; errors: MoveError[] };
+  /** Existing nodes, by name, that pods were placed on. */
+  readonly destinations: readonly string[];
+}
+
+export interface WhatIfOptions {
+  /** Leave nodes alone that pods came to or went from just now. */
+  readonly sparesRestless: boolean;
+}
+
+const open = 0;
+const gone = 1;
+const closedToMoved = 2;
+
+const errorsShown = 5;
+
+export class WhatIf {
+  readonly fleet: Fleet;
+  readonly finisher: ClaimFinisher;
+  /** How often the planner was asked; for benchmarks and bounds. */
+  simulations = 0;
+  private readonly basePods: number[] = [];
+  private readonly podsOf = new Map<string, number[]>();
+  private readonly unplaceable = new Map<string, MoveError[]>();
+  private readonly restless: Uint8Array;
+  /** By position: 1 while a what-if moves the pod. */
+  private readonly moved: Uint8Array;
+  private readonly memberAt: (Member | undefined)[] = [];
+  private readonly fromLeaving = new Set<number>();
+
+  constructor(fleet: Fleet) {
+    this.fleet = fleet;
+    const { world, machines, podsOn, isMovable } = fleet.movable;
+    this.finisher = new ClaimFinisher(world);
+    const leaving = new Set(machines.filter((each) => each.leaving).map((each) => each.node?.metadata.name));
+    world.workload.pods.forEach(({ pod }, position) => {
+      const node = pod.spec?.nodeName;
+      if (!node || leaving.has(node)) {
+        this.basePods.push(position);
+        if (node) this.fromLeaving.add(position);
+        return;
+      }
+      const list = this.podsOf.get(node);
+      if (list === undefined) this.podsOf.set(node, [position]);
+      else list.push(position);
+    });
+    if (world.rejected.length > 0) {
+      const messages = new Map(world.rejected.map(({ key, reason }) => [key, reason.message]));
+      for (const [node, pods] of podsOn) {
+        const errors = pods.filter(isMovable).flatMap((pod) => rejection(pod, messages));
+        if (errors.length > 0) this.unplaceable.set(node, errors);
+      }
+    }
+    this.moved = new Uint8Array(world.workload.pods.length);
+    this.restless = new Uint8Array(world.nodes.length);
+    for (const member of fleet.members) {
+      if (member.index < 0) continue;
+      this.memberAt[member.index] = member;
+      if (isRestless(member, fleet.nowMs)) this.restless[member.index] = closedToMoved;
+    }
+  }
+
+  /** How many pods would have to move. */
+  podCount(member: Member): number {
+    return this.podsOf.get(member.name)?.length ?? 0;
+  }
+
+  /** Names of nodes that virtual pods of capacity buffers would be on. */
+  nodesWithBufferPods(): Set<string> {
+    if (!this.fleet.hasBufferPods) return new Set();
+    const { world } = this.fleet.movable;
+    const packed = this.pack([], false);
+    const names = new Set<string>();
+    packed.nodes.pods.forEach((pods, index) => {
+      if (pods.some((pod) => isBufferPod((world.workload.pods[pod] as PlannedPod).pod))) {
+        names.add(this.memberAt[index]?.name ?? '');
+      }
+    });
+    return names;
+  }
+
+  simulate(members: readonly Member[], { sparesRestless }: WhatIfOptions): Simulation {
+    this.simulations += 1;
+    const { world } = this.fleet.movable;
+    const packed = this.pack(members, sparesRestless);
+    const { workload } = world;
+    const isWaiting = (pod: number): boolean => !(workload.pods[pod] as PlannedPod).pod.spec?.nodeName;
+    const failed = packed.failed.filter(({ pod }) => !isWaiting(pod));
+    const early: MoveError[] = members.flatMap((member) => this.unplaceable.get(member.name) ?? []);
+    const destinations: string[] = [];
+    packed.nodes.pods.forEach((pods, index) => {
+      const member = this.memberAt[index] as Member;
+      destinations.push(member.name);
+      if (member.machine.initialized || member.machine.claim === undefined) return;
+      for (const pod of pods) {
+        if (isWaiting(pod) || this.fromLeaving.has(pod)) continue;
+        const message = `would schedule against uninitialized ${referenceOf(member)}`;
+        early.push({ pod: (workload.pods[pod] as PlannedPod).key, message });
+      }
+    });
+    const claims = packed.claims.claims;
+    return {
+      claims,
+      failed: failed.map(({ pod }) => pod).concat(early.map(() => -1)),
+      destinations,
+      errors: (most = errorsShown) => [...early, ...this.explained(packed, failed)].slice(0, most),
+      finish: () => this.finished(claims),
+    };
+  }
+
+  private pack(members: readonly Member[], sparesRestless: boolean): Packed {
+    const { world } = this.fleet.movable;
+    const closed = sparesRestless ? this.restless.slice() : new Uint8Array(this.restless.length).fill(open);
+    const positions = members.flatMap((member) => this.podsOf.get(member.name) ?? []);
+    const movedPods: Pod[] = [];
+    for (const position of positions) {
+      this.moved[position] = 1;
+      movedPods.push((world.workload.pods[position] as PlannedPod).pod);
+    }
+    for (const member of members) if (member.index >= 0) closed[member.index] = gone;
+    const pods = merged(this.basePods, Int32Array.from(positions).sort());
+    const starting = world.workload.topology.without(
+      members.map((member) => member.name),
+      movedPods,
+    );
+    const destinations = { closed, moved: this.moved };
+    const packed = solve(world, { strictReservations: false, whatIf: { pods, destinations, starting } });
+    for (const position of positions) this.moved[position] = 0;
+    return packed;
+  }
+
+  private explained(packed: Packed, failed: Packed['failed']): MoveError[] {
+    const { world } = this.fleet.movable;
+    const context = { world, topology: packed.topology, claims: packed.claims };
+    return failed.slice(0, errorsShown).map(({ pod, failure }) => {
+      const { group, key } = world.workload.pods[pod] as PlannedPod;
+      const message = explain(context, group, failure)
+        .map((reason) => reason.message)
+        .join('; ');
+      return { pod: key, message };
+    });
+  }
+
+  private finished(claims: readonly Claim[]): { nodes: PlannedNode[]; errors: MoveError[] } {
+    const nodes: PlannedNode[] = [];
+    const errors: MoveError[] = [];
+    for (const claim of claims) {
+      const finished: FinishedClaim = this.finisher.finish(claim);
+      if (finished.kind === 'node') nodes.push(finished.node);
+      else {
+        const message = `minValues requirement is not met for label(s) (label(s)=[${finished.keys.join(' ')}])`;
+        for (const pod of finished.pods) {
+          const { key, pod: object } = this.fleet.movable.world.workload.pods[pod] as PlannedPod;
+          if (object.spec?.nodeName) errors.push({ pod: key, message });
+        }
+      }
+    }
+    return { nodes, errors };
+  }
+}
+
+/** `Not all pods would schedule, ns/n => why …`, with the rest counted. */
+export function failureText(simulation: Simulation): string {
+  const shown = simulation.errors(errorsShown).map(({ pod, message }) => `${pod} => ${message}`);
+  const others = simulation.failed.length - shown.length;
+  return `Not all pods would schedule, ${shown.join(' ')}${others > 0 ? ` and ${others} other(s)` : ''}`;
+}
+
+/** Pods came or went within the pool's quiet time. */
+function isRestless({ machine, pool }: Member, nowMs: number): boolean {
+  const quietMs = quietTimeMs(pool);
+  if (machine.claim === undefined || !machine.initialized || isStatic(pool)) return false;
+  if (quietMs === undefined || quietMs <= 0 || quietMs === Number.POSITIVE_INFINITY) return false;
+  const since = quietSince(machine);
+  return since !== undefined && nowMs - since < quietMs;
+}
+
+function referenceOf({ machine }: Member): string {
+  const parts = [`nodeclaim/${machine.claim?.metadata.name}`];
+  if (machine.node !== undefined) parts.push(`node/${machine.node.metadata.name}`);
+  return parts.join(', ');
+}
+
+function rejection(pod: Pod, messages: ReadonlyMap<string, string>): MoveError[] {
+  const key = namespacedKey(pod.metadata);
+  const message = messages.get(key);
+  return message === undefined ? [] : [{ pod: key, message }];
+}
+
+/** Two ascending lists as one. */
+function merged(left: readonly number[], right: Int32Array): number[] {
+  const result: number[] = [];
+  let at = 0;
+  for (const value of right) {
+    while (at < left.length && (left[at] as number) < value) result.push(left[at++] as number);
+    result.push(value);
+  }
+  while (at < left.length) result.push(left[at++] as number);
+  return result;
+}

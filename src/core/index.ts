@@ -1,0 +1,77 @@
+export type { LinearProgram } from './bound/linear-program.ts';
+export { priceRelaxation } from './bound/price-relaxation.ts';
+export { unreadableSchedules } from './budgets/budgets.ts';
+export { approvedText, isBalanced, type Score } from './disruption/balanced.ts';
+export { type Blocker, blockersOf } from './disruption/candidates.ts';
+export {
+  type Command,
+  type ConsolidationType,
+  commandText,
+  type Decision,
+  type DisruptionReason,
+  decisionOf,
+  partText,
+  type Replacement,
+  savingsText,
+  startedText,
+} from './disruption/command.ts';
+export { type DriftOutcome, driftCommand, staticDriftCommands } from './disruption/drift.ts';
+export { instanceTypeGone, requirementsDrifted } from './disruption/drift-reasons.ts';
+export { consolidationProblem, driftProblem, emptinessProblem } from './disruption/eligibility.ts';
+export { emptinessCommand } from './disruption/emptiness.ts';
+export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
+export { budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
+export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';
+export { Round, type Sliced } from './disruption/round.ts';
+export { singleNodeCommand } from './disruption/single-node.ts';
+export { type Validation, validateConsolidation, validateEmptiness } from './disruption/validation.ts';
+export { type NodeVerdict, nodeVerdicts } from './disruption/verdicts.ts';
+export { type SelectorMatch, selectorMatch } from './kube/label-selector.ts';
+export { describeTaint, isEphemeral, sameTaint, tolerates, untolerated } from './kube/taints.ts';
+export {
+  allocatableOf,
+  customLabels,
+  type LaunchOption,
+  launchOptions,
+  singleValuedLabels,
+} from './launch/launch-options.ts';
+export { applyOverlays, type Overlay, type OverlayPool, type OverlayResult } from './overlays/overlays.ts';
+export type {
+  ChosenOffering,
+  ExistingPlacement,
+  Plan,
+  PlannedNode,
+  PlanOptions,
+  Reason,
+  ReasonCode,
+  UnschedulablePod,
+} from './plan.ts';
+export { planSnapshot, planWorld } from './planner.ts';
+export { type HostPort, hostPortsOf, portsConflict } from './pods/host-ports.ts';
+export {
+  isActive,
+  isDoNotDisruptActive,
+  isDrainable,
+  isEvictable,
+  isOwnedByDaemonSet,
+  isProvisionable,
+  isTerminal,
+  isWaitingEviction,
+} from './pods/pod-classes.ts';
+export { RequestsOfPods } from './resources/pod-requests.ts';
+export { ResourceTable } from './resources/resource-table.ts';
+export type {
+  InstanceTypeSpec,
+  NodeStateEntry,
+  OfferingSpec,
+  Operator,
+  Overhead,
+  PoolInstanceTypes,
+  ProviderFacts,
+  RequirementSpec,
+  ResourceQuantities,
+  Snapshot,
+  SnapshotObject,
+  SnapshotSettings,
+} from './snapshot.ts';
+export { indexSnapshot, type World } from './world.ts';

@@ -1,0 +1,70 @@
+// The snapshot's list of manifests, sorted by kind and indexed by name, so that the rest of the planner looks things up
+// instead of searching. Objects keep no order of their own: every list is sorted by name, which makes the plan
+// independent of the order in which the snapshot was written.
+
+import type { Snapshot, SnapshotObject } from '../snapshot.ts';
+import {
+  type CSINode,
+  type DaemonSet,
+  keyOf,
+  type Metadata,
+  type Namespace,
+  type Node,
+  type NodeClaim,
+  type NodePool,
+  namespacedKey,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  type PodDisruptionBudget,
+  type StorageClass,
+} from './objects.ts';
+
+export interface ClusterObjects {
+  readonly pods: readonly Pod[];
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly nodeClaims: ReadonlyMap<string, NodeClaim>;
+  readonly nodePools: ReadonlyMap<string, NodePool>;
+  readonly daemonSets: readonly DaemonSet[];
+  readonly disruptionBudgets: readonly PodDisruptionBudget[];
+  /** By `namespace/name`. */
+  readonly volumeClaims: ReadonlyMap<string, PersistentVolumeClaim>;
+  readonly volumes: ReadonlyMap<string, PersistentVolume>;
+  readonly storageClasses: ReadonlyMap<string, StorageClass>;
+  readonly csiNodes: ReadonlyMap<string, CSINode>;
+  readonly namespaces: readonly Namespace[];
+}
+
+export function clusterObjects(snapshot: Snapshot): ClusterObjects {
+  const byKind = new Map<string, SnapshotObject[]>();
+  for (const object of snapshot.objects.items) {
+    const list = byKind.get(object.kind);
+    if (list) list.push(object);
+    else byKind.set(object.kind, [object]);
+  }
+  const listOf = <T extends { metadata: Metadata }>(kind: string): T[] => {
+    const list = (byKind.get(kind) ?? []) as unknown as T[];
+    return list
+      .map((object) => ({ object, key: keyOf(object.metadata) }))
+      .sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0))
+      .map(({ object }) => object);
+  };
+  const mapOf = <T extends { metadata: Metadata }>(kind: string): Map<string, T> =>
+    new Map(listOf<T>(kind).map((object) => [keyOf(object.metadata), object]));
+  return {
+    // Pods are ordered later, as the queue orders them; sorting a hundred thousand twice would be waste.
+    pods: byKind.get('Pod') ?? [],
+    nodes: mapOf<Node>('Node'),
+    nodeClaims: mapOf<NodeClaim>('NodeClaim'),
+    nodePools: mapOf<NodePool>('NodePool'),
+    daemonSets: listOf<DaemonSet>('DaemonSet'),
+    disruptionBudgets: listOf<PodDisruptionBudget>('PodDisruptionBudget'),
+    volumeClaims: new Map(
+      listOf<PersistentVolumeClaim>('PersistentVolumeClaim').map((claim) => [namespacedKey(claim.metadata), claim]),
+    ),
+    volumes: mapOf<PersistentVolume>('PersistentVolume'),
+    storageClasses: mapOf<StorageClass>('StorageClass'),
+    csiNodes: mapOf<CSINode>('CSINode'),
+    namespaces: listOf<Namespace>('Namespace'),
+  };
+}

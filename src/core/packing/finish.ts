@@ -1,0 +1,173 @@
+// From packed nodes to planned ones: the final requirements, the instance types that are left, cheapest first and cut to
+// the number a NodeClaim may list, and the offering they would be launched with today.
+
+import { annotation, capacityType, label } from '../../api/names.ts';
+import { hasBit, membersOf } from '../../base/index.ts';
+import type { ChosenOffering, PlannedNode } from '../plan.ts';
+import type { InstanceType } from '../pools/instance-types.ts';
+import { unmetMinValues } from '../pools/min-values.ts';
+import { simulationKeys, type Template } from '../pools/templates.ts';
+import { requirementOf, toSpecs } from '../requirements/requirement.ts';
+import type { RequirementSet } from '../requirements/requirement-set.ts';
+import type { RequirementSpec } from '../snapshot.ts';
+import type { PlannedPod } from '../workload.ts';
+import type { World } from '../world.ts';
+import { type Claim, rowsWithRoom } from './claim.ts';
+
+export type FinishedClaim =
+  | { readonly kind: 'node'; readonly node: PlannedNode }
+  | {
+      readonly kind: 'minValues';
+      readonly poolName: string;
+      readonly keys: readonly string[];
+      readonly pods: readonly number[];
+    };
+
+interface Candidates {
+  readonly types: readonly InstanceType[];
+  readonly names: string[];
+  readonly chosen: ChosenOffering;
+  readonly overlays: Readonly<Record<string, string>>;
+  readonly unmet: readonly string[];
+  /** The daemon groups of all types in question, also of those cut from the list. */
+  readonly daemonGroups: readonly number[];
+}
+
+export class ClaimFinisher {
+  private readonly world: World;
+  private readonly priceOrders = new Map<Template, Map<RequirementSet, Int32Array>>();
+  private readonly candidates = new Map<string, Candidates>();
+  private readonly specs = new Map<RequirementSet, RequirementSpec[]>();
+  private readonly numbers = new Map<string, number>();
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  finish(claim: Claim): FinishedClaim {
+    const { template, pods } = claim;
+    const set = this.finalSet(claim);
+    const candidates = this.candidatesOf(claim, set);
+    const { poolName } = template;
+    if (candidates.unmet.length > 0) return { kind: 'minValues', poolName, keys: candidates.unmet, pods };
+    const number = (this.numbers.get(poolName) ?? 0) + 1;
+    this.numbers.set(poolName, number);
+    return {
+      kind: 'node',
+      node: {
+        name: `${poolName}-${number}`,
+        nodePool: poolName,
+        instanceTypes: candidates.names,
+        chosen: candidates.chosen,
+        requirements: this.specsOf(set),
+        requests: this.requestsOf(claim, candidates.daemonGroups),
+        annotations: {
+          [annotation.minValuesRelaxed]: claim.minValuesRelaxed ? 'true' : 'false',
+          ...candidates.overlays,
+        },
+        pods: pods.map((pod) => (this.world.workload.pods[pod] as PlannedPod).key),
+      },
+    };
+  }
+
+  /** What the node will be asked for: a claim that holds reservations asks for nothing else. */
+  finalSet(claim: Claim): RequirementSet {
+    const { table, reservationIdLabel } = this.world;
+    if (claim.held.size === 0) return claim.set;
+    const reserved = requirementOf(label.capacityType, 'In', [capacityType.reserved]);
+    const set = table.replace(claim.set, reserved);
+    if (reservationIdLabel === undefined) return set;
+    return table.meet(set, table.setOf([requirementOf(reservationIdLabel, 'In', [...claim.held])]));
+  }
+
+  private candidatesOf(claim: Claim, set: RequirementSet): Candidates {
+    const { template } = claim;
+    const rows = rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined);
+    const identity = `${template.index}|${claim.set.id}|${set.id}|${rows.join()}`;
+    let candidates = this.candidates.get(identity);
+    if (candidates !== undefined) return candidates;
+    const { settings } = this.world;
+    const types: InstanceType[] = [];
+    const seen = new Set<number>();
+    let chosen: ChosenOffering | undefined;
+    const cheapest = template.rows.cheapest(set);
+    for (const row of this.priceOrder(template, set)) {
+      if (!hasBit(rows, row)) continue;
+      const type = template.rows.typeOf[row] as number;
+      if (seen.has(type)) continue;
+      seen.add(type);
+      types.push(template.rows.types[type] as InstanceType);
+      const offering = cheapest[row]?.offering;
+      if (chosen === undefined && offering !== undefined) {
+        chosen = {
+          instanceType: (template.rows.types[type] as InstanceType).name,
+          zone: offering.zone,
+          capacityType: offering.capacityType,
+          pricePerHour: offering.price,
+        };
+      }
+      if (types.length === settings.maxInstanceTypes) break;
+    }
+    candidates = {
+      types,
+      names: types.map((type) => type.name),
+      chosen: chosen ?? { instanceType: types[0]?.name ?? '', zone: '', capacityType: '', pricePerHour: 0 },
+      overlays: overlayMarks(types),
+      daemonGroups: [...new Set(membersOf(rows).map((row) => template.daemonGroupOf[row] as number))],
+      unmet: settings.relaxMinValues ? [] : [...unmetMinValues(set, types).keys()],
+    };
+    this.candidates.set(identity, candidates);
+    return candidates;
+  }
+
+  /** Rows by price, then by name; those without a compatible offering last. */
+  private priceOrder(template: Template, set: RequirementSet): Int32Array {
+    let orders = this.priceOrders.get(template);
+    if (orders === undefined) {
+      orders = new Map();
+      this.priceOrders.set(template, orders);
+    }
+    let order = orders.get(set);
+    if (order === undefined) {
+      const cheapest = template.rows.cheapest(set);
+      const nameOf = (row: number): string =>
+        (template.rows.types[template.rows.typeOf[row] as number] as InstanceType).name;
+      const priceOf = (row: number): number => cheapest[row]?.price ?? Number.MAX_VALUE;
+      const rows = Array.from({ length: template.rows.count }, (_, row) => row);
+      rows.sort((left, right) => priceOf(left) - priceOf(right) || (nameOf(left) < nameOf(right) ? -1 : 1));
+      order = Int32Array.from(rows);
+      orders.set(set, order);
+    }
+    return order;
+  }
+
+  private specsOf(set: RequirementSet): RequirementSpec[] {
+    let specs = this.specs.get(set);
+    if (specs === undefined) {
+      specs = set.requirements.filter(({ key }) => !simulationKeys.includes(key)).flatMap(toSpecs);
+      this.specs.set(set, specs);
+    }
+    return specs;
+  }
+
+  /** What the pods ask for, and of the daemons what will run whichever type it becomes. */
+  private requestsOf(claim: Claim, groups: readonly number[]): Record<string, string> {
+    const { template } = claim;
+    const total = Float64Array.from(claim.used);
+    if (template.daemonGroups.some((group) => group.overhead.some((amount) => amount > 0))) {
+      total.forEach((amount, column) => {
+        const least = Math.min(...groups.map((group) => template.daemonGroups[group]?.overhead[column] ?? 0));
+        total[column] = amount + (groups.length === 0 ? 0 : least);
+      });
+    }
+    return this.world.resources.quantities(total);
+  }
+}
+
+/** Marks for launch: some listed type is priced or sized by an overlay. */
+function overlayMarks(types: readonly InstanceType[]): Record<string, string> {
+  return {
+    ...(types.some((type) => type.priceOverlay) ? { [annotation.priceOverlayApplied]: 'true' } : {}),
+    ...(types.some((type) => type.capacityOverlay) ? { [annotation.capacityOverlayApplied]: 'true' } : {}),
+  };
+}

@@ -1,0 +1,119 @@
+// The packing itself: pods are taken in queue order, each is offered to nodes that exist, to nodes under construction and
+// to a fresh node, weaker and weaker, and goes to the end of the queue if nobody takes it. Affinity to pods that come
+// later and spreads that need alternation resolve themselves that way; the loop ends when a whole round brings nothing.
+//
+// Pods of one group are indistinguishable, so a group that failed fails again until something has been placed.
+
+import { label } from '../../api/names.ts';
+import type { StartingCounts } from '../topology/topology-index.ts';
+import { TopologyState } from '../topology/topology-state.ts';
+import type { GroupStep, Need, PlannedPod, PodGroup } from '../workload.ts';
+import type { World } from '../world.ts';
+import { ClaimPacking } from './claim-packing.ts';
+import { columnsOf } from './node-columns.ts';
+import { type Destinations, NodePacking } from './node-packing.ts';
+
+export type Failure = 'refused' | 'deferred' | 'devices';
+
+export interface Packed {
+  readonly claims: ClaimPacking;
+  readonly nodes: NodePacking;
+  readonly topology: TopologyState;
+  /** Positions of pods without a place, in queue order, with the reason's kind. */
+  readonly failed: readonly { readonly pod: number; readonly failure: Failure }[];
+}
+
+export interface SolveOptions {
+  /** A pod that could have had reserved capacity waits instead of falling back. */
+  readonly strictReservations: boolean;
+  /** What would be if some nodes were gone; absent, the world as it is. */
+  readonly whatIf?: WhatIfInputs;
+}
+
+export interface WhatIfInputs {
+  /** Positions of the pods to place, ascending; the others stay where they are. */
+  readonly pods: readonly number[];
+  readonly destinations: Destinations;
+  /** Topology counts without what is gone. */
+  readonly starting: readonly StartingCounts[];
+}
+
+export function solve(world: World, options: SolveOptions): Packed {
+  const { workload, table, resources } = world;
+  const hostnames = workload.topology.domainsOf(label.hostname);
+  const { whatIf } = options;
+  // Numbers the hosts, which topology counts by.
+  const columns = columnsOf(world.nodes, resources, hostnames);
+  const topology = new TopologyState(table, workload.topology, hostnames, whatIf?.starting);
+  const nodes = new NodePacking(columns, table, topology, whatIf?.destinations);
+  const claims = new ClaimPacking(world, topology, smallestNeed(workload.groups), options.strictReservations);
+
+  const place = (group: PodGroup, pod: number): Failure | undefined => {
+    if (group.needsDevices) return 'devices';
+    for (const step of group.steps) {
+      const verdict = placeStep(group, step, pod);
+      if (verdict !== 'refused') return verdict === 'placed' ? undefined : verdict;
+    }
+    return 'refused';
+  };
+  const placeStep = (group: PodGroup, step: GroupStep, pod: number): 'placed' | 'refused' | 'deferred' => {
+    if (!topology.prepare(step.constraint.rules)) return 'refused';
+    if (nodes.place(group, step, pod) || claims.placeOnClaim(group, step, pod)) return 'placed';
+    return claims.placeOnNewClaim(group, step, pod);
+  };
+
+  const queue: number[] = whatIf === undefined ? [...workload.pods.keys()] : [...whatIf.pods];
+  const lengthWhenPushed = new Map<number, number>();
+  const failures = new Map<number, Failure>();
+  const failedAt = new Int32Array(2 * workload.groups.length).fill(-1);
+  const lastFailure: Failure[] = [];
+  let placed = 0;
+  let head = 0;
+  while (head < queue.length) {
+    const pod = queue[head] as number;
+    if (lengthWhenPushed.get(pod) === queue.length - head) break;
+    head += 1;
+    const { group } = workload.pods[pod] as PlannedPod;
+    // Pods that may not go everywhere fail for themselves only.
+    const kind = 2 * group.id + (whatIf?.destinations.moved[pod] ?? 0);
+    const failure = failedAt[kind] === placed ? lastFailure[kind] : place(group, pod);
+    if (failure === undefined) {
+      placed += 1;
+      failures.delete(pod);
+      continue;
+    }
+    failedAt[kind] = placed;
+    lastFailure[kind] = failure;
+    failures.set(pod, failure);
+    queue.push(pod);
+    lengthWhenPushed.set(pod, queue.length - head);
+  }
+  const failed = [...failures].map(([pod, failure]) => ({ pod, failure })).sort((left, right) => left.pod - right.pod);
+  return { claims, nodes, topology, failed };
+}
+
+/** Resource by resource the least any pod asks for: a node without that much room left is finished. */
+function smallestNeed(groups: readonly PodGroup[]): Need {
+  let need = smallestNeeds.get(groups);
+  if (need === undefined) {
+    need = computeSmallestNeed(groups);
+    smallestNeeds.set(groups, need);
+  }
+  return need;
+}
+
+const smallestNeeds = new WeakMap<readonly PodGroup[], Need>();
+
+function computeSmallestNeed(groups: readonly PodGroup[]): Need {
+  const least = new Map<number, number>();
+  const [first, ...rest] = groups;
+  first?.need.columns.forEach((column, at) => least.set(column, first.need.amounts[at] as number));
+  for (const { need } of rest) {
+    for (const [column, amount] of least) {
+      const at = need.columns.indexOf(column);
+      if (at < 0) least.delete(column);
+      else least.set(column, Math.min(amount, need.amounts[at] as number));
+    }
+  }
+  return { id: -1, columns: [...least.keys()], amounts: [...least.values()] };
+}

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { label } from '../api/names.ts';
+import {
+  expectScheduled,
+  instanceType,
+  newNodeOf,
+  nodePool,
+  offering,
+  plan,
+  pod,
+  pods,
+  reasonsOf,
+  requirement,
+  valuesOf,
+} from './testing/builders.testing.ts';
+
+const reservationId = 'example.com/reservation-id';
+const reserved = (id: string, capacity: number) =>
+  offering('zone-1', 'reserved', 0.001, {
+    requirements: [requirement(reservationId, 'In', [id])],
+    reservationCapacity: capacity,
+  });
+const typeWith = (name: string, ...offerings: ReturnType<typeof reserved>[]) =>
+  instanceType({
+    name,
+    capacityTypes: ['on-demand', 'reserved'],
+    pods: '2',
+    requirements: [
+      requirement(
+        reservationId,
+        'In',
+        offerings.flatMap((own) => own.requirements[2]?.values ?? []),
+      ),
+    ],
+    offerings: [offering('zone-1', 'on-demand', 1), ...offerings],
+  });
+
+test('a node that can be reserved is, and says so in its requirements', () => {
+  const waiting = pod();
+  const planned = newNodeOf(plan([nodePool(), waiting], { types: [typeWith('a', reserved('r1', 1))] }), waiting);
+  expect(valuesOf(planned, label.capacityType)).toEqual(['reserved']);
+  expect(valuesOf(planned, reservationId)).toEqual(['r1']);
+  expect(planned.chosen).toMatchObject({ capacityType: 'reserved', pricePerHour: 0.001 });
+});
+
+test('several pods may share one reserved node; the next waits rather than falling back', () => {
+  const waiting = pods(3);
+  const result = plan([nodePool(), ...waiting], { types: [typeWith('a', reserved('r1', 1))] });
+  expect(result.newNodes.map((planned) => planned.pods.length)).toEqual([2]);
+  expect(result.unschedulable).toMatchObject([{ reasons: [{ code: 'ReservedCapacityDeferred' }] }]);
+});
+
+test('different reservations of one instance type are both used', () => {
+  const result = plan([nodePool(), ...pods(4)], { types: [typeWith('a', reserved('r1', 1), reserved('r2', 1))] });
+  expect(result.newNodes).toHaveLength(1);
+  const [planned] = result.newNodes;
+  expect(planned && valuesOf(planned, reservationId)).toEqual(['r1', 'r2']);
+});
+
+test('capacity is shared across pools, and a lighter pool is no way out', () => {
+  const heavy = nodePool({ name: 'heavy', weight: 10 });
+  const waiting = pods(4);
+  const result = plan([heavy, nodePool({ name: 'light' }), ...waiting], { types: [typeWith('a', reserved('r1', 1))] });
+  expect(result.newNodes).toHaveLength(1);
+  expect(result.unschedulable).toHaveLength(2);
+});
+
+test('preferences are not given up for want of reserved capacity', () => {
+  const prefers = {
+    affinity: {
+      nodeAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 1, preference: { matchExpressions: [requirement(label.instanceType, 'In', ['a'])] } },
+        ],
+      },
+    },
+  };
+  const types = [typeWith('a', reserved('r1', 0)), instanceType({ name: 'b', price: 5 })];
+  const waiting = pod({ spec: prefers });
+  expect(reasonsOf(plan([nodePool(), waiting], { types }), waiting)[0]?.code).toBe('ReservedCapacityDeferred');
+});
+
+test('with the gate off reserved offerings are held by nobody', () => {
+  const waiting = pods(6);
+  const settings = { featureGates: { ReservedCapacity: false } };
+  expectScheduled(plan([nodePool(), ...waiting], { types: [typeWith('a', reserved('r1', 1))], settings }), ...waiting);
+});
+
+test('pods that cannot use reserved capacity are not held up by it', () => {
+  const onDemand = pods(5, { spec: { nodeSelector: { [label.capacityType]: 'on-demand' } } });
+  const result = plan([nodePool(), ...onDemand], { types: [typeWith('a', reserved('r1', 1))] });
+  expectScheduled(result, ...onDemand);
+  expect(result.newNodes).toHaveLength(3);
+});

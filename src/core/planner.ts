@@ -1,0 +1,89 @@
+// The planner's door: raw snapshot in, finished plan out. No clock, no randomness, no I/O: the same snapshot gives the
+// same plan, byte for byte, whatever the order of its objects.
+
+import { improve } from './improve/improve.ts';
+import { ClaimFinisher } from './packing/finish.ts';
+import { type Failure, solve } from './packing/solve.ts';
+import type { Plan, PlannedNode, PlanOptions, Reason, UnschedulablePod } from './plan.ts';
+import { minValuesMessage } from './pools/min-values.ts';
+import { explain, noPoolsReason } from './reasons/explain.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { PlannedPod, PodGroup } from './workload.ts';
+import { indexSnapshot, type World } from './world.ts';
+
+export function planSnapshot(snapshot: Snapshot, options: PlanOptions = {}): Plan {
+  return planWorld(indexSnapshot(snapshot), options);
+}
+
+/** Plans a world that is already compiled; the second time is faster, because the world remembers set algebra. */
+export function planWorld(world: World, options: PlanOptions = {}): Plan {
+  const startMs = options.stopwatch?.() ?? 0;
+  const { workload, rejected } = world;
+  const unschedulable: UnschedulablePod[] = rejected.map(({ key, reason }) => ({ pod: key, reasons: [reason] }));
+  const newNodes: PlannedNode[] = [];
+  const existingNodes: Plan['existingNodes'] = [];
+  const keyOf = (pod: number): string => (workload.pods[pod] as PlannedPod).key;
+
+  if (world.hasPools) {
+    const packed = solve(world, { strictReservations: true });
+    const finisher = new ClaimFinisher(world);
+    const { claims, poolLimits } = packed.claims;
+    for (const claim of options.improve === false ? claims : improve(world, claims, poolLimits)) {
+      const finished = finisher.finish(claim);
+      if (finished.kind === 'node') newNodes.push(finished.node);
+      else {
+        const reasons = [truncationReason(finished.poolName, finished.keys)];
+        for (const pod of finished.pods) unschedulable.push({ pod: keyOf(pod), reasons });
+      }
+    }
+    packed.nodes.pods.forEach((pods, index) => {
+      if (pods.length > 0) existingNodes.push({ name: world.nodes[index]?.name ?? '', pods: pods.map(keyOf) });
+    });
+    const reasonsOf = new Map<PodGroup, Map<Failure, Reason[]>>();
+    const context = { world, topology: packed.topology, claims: packed.claims };
+    for (const { pod, failure } of packed.failed) {
+      const { group, key } = workload.pods[pod] as PlannedPod;
+      let byFailure = reasonsOf.get(group);
+      if (byFailure === undefined) {
+        byFailure = new Map();
+        reasonsOf.set(group, byFailure);
+      }
+      let reasons = byFailure.get(failure);
+      if (reasons === undefined) {
+        reasons = explain(context, group, failure);
+        byFailure.set(failure, reasons);
+      }
+      unschedulable.push({ pod: key, reasons });
+    }
+  } else {
+    for (const { key } of workload.pods) unschedulable.push({ pod: key, reasons: [noPoolsReason] });
+  }
+
+  return {
+    apiVersion: 'kerf/v1',
+    kind: 'Plan',
+    solveMs: (options.stopwatch?.() ?? 0) - startMs,
+    pods: workload.pods.length + rejected.length,
+    pricePerHour: total(newNodes.map((node) => node.chosen.pricePerHour)),
+    newNodes,
+    existingNodes,
+    unschedulable: unschedulable.sort((left, right) => (left.pod < right.pod ? -1 : left.pod > right.pod ? 1 : 0)),
+  };
+}
+
+function truncationReason(poolName: string, keys: readonly string[]): Reason {
+  return {
+    code: 'MinValuesUnsatisfied',
+    message: `pod didn’t schedule because NodePool couldn’t meet minValues requirements, validating minValues, ${minValuesMessage(keys)} (NodePool=${poolName})`,
+    nodePool: poolName,
+    keys: [...keys],
+    suggestion: `lower minValues of ${keys.join(', ')} in NodePool ${poolName}, or raise the number of instance types a node may carry`,
+  };
+}
+
+/** A sum without the dust that adding many decimals leaves. */
+function total(prices: readonly number[]): number {
+  let sum = 0;
+  for (const price of prices) sum += price;
+  return Math.round(sum * 1e9) / 1e9;
+}

@@ -1,0 +1,46 @@
+// Host ports: a node can give each address, port and protocol to one pod only. The unspecified address means all.
+
+import type { Pod } from '../kube/objects.ts';
+
+export interface HostPort {
+  readonly ip: string;
+  readonly port: number;
+  readonly protocol: string;
+}
+
+export function hostPortsOf(pod: Pod): HostPort[] {
+  const ports: HostPort[] = [];
+  for (const container of pod.spec?.containers ?? []) {
+    for (const { hostPort, hostIP, protocol } of container.ports ?? []) {
+      if (hostPort) ports.push({ ip: hostIP || '0.0.0.0', port: hostPort, protocol: protocol || 'TCP' });
+    }
+  }
+  return ports;
+}
+
+export function conflictBetween(
+  wanted: readonly HostPort[],
+  taken: readonly HostPort[],
+): { wanted: HostPort; taken: HostPort } | undefined {
+  for (const port of wanted) {
+    const other = taken.find((candidate) => collide(port, candidate));
+    if (other !== undefined) return { wanted: port, taken: other };
+  }
+  return undefined;
+}
+
+export function portsConflict(wanted: readonly HostPort[], taken: readonly HostPort[]): boolean {
+  return wanted.length > 0 && taken.length > 0 && conflictBetween(wanted, taken) !== undefined;
+}
+
+function collide(left: HostPort, right: HostPort): boolean {
+  return (
+    left.port === right.port &&
+    left.protocol === right.protocol &&
+    (left.ip === right.ip || isUnspecified(left.ip) || isUnspecified(right.ip))
+  );
+}
+
+function isUnspecified(ip: string): boolean {
+  return ip === '0.0.0.0' || ip === '::';
+}

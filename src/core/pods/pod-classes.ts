@@ -1,0 +1,142 @@
+// Which pods concern whom: those that wait for a node (provisionable), those that can be moved off a node that is about to
+// go (movable), those a drain waits for and those it may evict. Names and rules are Karpenter's pod classes; the clock is
+// the caller's.
+
+import { annotation, taint } from '../../api/names.ts';
+import { parseGoDuration, parseTime } from '../../base/index.ts';
+import { selectorMatch } from '../kube/label-selector.ts';
+import { namespaceOf, type Pod, type PodDisruptionBudget } from '../kube/objects.ts';
+import { toleratesAll } from '../kube/taints.ts';
+
+export function isTerminal(pod: Pod): boolean {
+  return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
+}
+
+export function isTerminating(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined && pod.metadata.deletionTimestamp !== null;
+}
+
+export function isActive(pod: Pod): boolean {
+  return !isTerminal(pod) && !isTerminating(pod);
+}
+
+export function isOwnedByDaemonSet(pod: Pod): boolean {
+  return isOwnedBy(pod, 'apps/v1', 'DaemonSet');
+}
+
+/** Waits for a node that kube-scheduler could not find. The phase is not consulted. */
+export function isProvisionable(pod: Pod): boolean {
+  return (
+    !pod.spec?.nodeName &&
+    !pod.status?.nominatedNodeName &&
+    (pod.status?.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable') ??
+      false) &&
+    !isOwnedByDaemonSet(pod) &&
+    !isOwnedByNode(pod)
+  );
+}
+
+/** Would need a place if its node went away. A terminating StatefulSet pod does: its successor comes only afterwards. */
+export function isReschedulable(pod: Pod): boolean {
+  return (
+    (isActive(pod) || (isTerminating(pod) && isOwnedBy(pod, 'apps/v1', 'StatefulSet'))) &&
+    !isOwnedByDaemonSet(pod) &&
+    !isOwnedByNode(pod)
+  );
+}
+
+/** How long past its time a terminating pod is waited for: after that its kubelet is taken for dead. */
+const stuckAfterMs = 60_000;
+
+/** A drain has something to do with it: it would not stay on a disrupted node, and somebody still ends it. */
+export function isDrainable(pod: Pod, nowMs: number): boolean {
+  return !toleratesDisruption(pod) && !isStuckTerminating(pod, nowMs) && !isOwnedByNode(pod);
+}
+
+/** A drain is not over while this pod is there. */
+export function isWaitingEviction(pod: Pod, nowMs: number): boolean {
+  return !isTerminal(pod) && isDrainable(pod, nowMs);
+}
+
+/** May be evicted now, as far as the pod itself says; budgets are the API server's business. */
+export function isEvictable(pod: Pod, nowMs: number): boolean {
+  return isActive(pod) && !toleratesDisruption(pod) && !isOwnedByNode(pod) && !isDoNotDisruptActive(pod, nowMs);
+}
+
+/** Asks for DRA devices, at pod level or in a container. */
+export function hasResourceClaims(pod: Pod): boolean {
+  const spec = pod.spec ?? {};
+  return (
+    (spec.resourceClaims?.length ?? 0) > 0 ||
+    [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(
+      (container) => (container.resources?.claims?.length ?? 0) > 0,
+    )
+  );
+}
+
+/** A pod that stands for spare capacity asked for by a CapacityBuffer. */
+export function isBufferPod(pod: Pod): boolean {
+  return pod.metadata.annotations?.[annotation.bufferFakePod] === 'true';
+}
+
+/** Protected by karpenter.sh/do-not-disrupt: always for "true", for a while after its start for a positive duration. */
+export function isDoNotDisruptActive(pod: Pod, nowMs: number): boolean {
+  const value = pod.metadata.annotations?.[annotation.doNotDisrupt];
+  if (value === undefined) return false;
+  if (value === 'true') return true;
+  const durationMs = parseGoDuration(value);
+  if (durationMs === undefined || durationMs <= 0) return false;
+  const startMs = pod.status?.startTime ? parseTime(pod.status.startTime) : undefined;
+  return startMs === undefined || nowMs - startMs < durationMs;
+}
+
+export type MovableTest = (pod: Pod) => boolean;
+
+/** Pods of leaving nodes that can be evicted now, as far as anyone can tell from annotations and budgets. */
+export function movableTest(budgets: readonly PodDisruptionBudget[], nowMs: number): MovableTest {
+  const compiled = budgets.map((budget) => ({
+    namespace: budget.metadata.namespace ?? 'default',
+    matches: selectorMatch(budget.spec?.selector),
+    blocksAll: isFullyBlocking(budget),
+    allowsUnhealthy: budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow',
+  }));
+  const isBlocked = (pod: Pod): boolean => {
+    // Budgets speak only about pods that an eviction would reach.
+    if (!isActive(pod) || toleratesDisruption(pod) || isDoNotDisruptActive(pod, nowMs)) return false;
+    const labels = pod.metadata.labels ?? {};
+    const namespace = namespaceOf(pod);
+    const matching = compiled.filter((budget) => budget.namespace === namespace && budget.matches(labels));
+    const [budget] = matching;
+    if (matching.length > 1) return true;
+    if (budget === undefined || (budget.allowsUnhealthy && isUnready(pod))) return false;
+    return budget.blocksAll;
+  };
+  return (pod) => isReschedulable(pod) && !(isActive(pod) && isDoNotDisruptActive(pod, nowMs)) && !isBlocked(pod);
+}
+
+function isFullyBlocking(budget: PodDisruptionBudget): boolean {
+  const { maxUnavailable, minAvailable } = budget.spec ?? {};
+  return maxUnavailable === 0 || maxUnavailable === '0%' || minAvailable === '100%';
+}
+
+function isUnready(pod: Pod): boolean {
+  return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'False') ?? false;
+}
+
+function toleratesDisruption(pod: Pod): boolean {
+  return toleratesAll([taint.disrupted], pod.spec?.tolerations ?? []);
+}
+
+function isStuckTerminating(pod: Pod, nowMs: number): boolean {
+  const { deletionTimestamp } = pod.metadata;
+  const dueMs = deletionTimestamp === undefined ? undefined : parseTime(deletionTimestamp);
+  return dueMs !== undefined && nowMs - dueMs > stuckAfterMs;
+}
+
+function isOwnedByNode(pod: Pod): boolean {
+  return isOwnedBy(pod, 'v1', 'Node');
+}
+
+function isOwnedBy(pod: Pod, apiVersion: string, kind: string): boolean {
+  return pod.metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false;
+}

@@ -1,0 +1,31 @@
+// minValues: a new node must stay flexible over at least that many distinct values of a label, counted over what its
+// remaining instance types can have for it (not narrowed by the requirement itself).
+
+import type { RequirementSet } from '../requirements/requirement-set.ts';
+import type { InstanceType } from './instance-types.ts';
+
+/** Keys that fall short, with the number of values reached. Without any type there is nothing to complain about. */
+export function unmetMinValues(set: RequirementSet, types: Iterable<InstanceType>): Map<string, number> {
+  const unmet = new Map<string, number>();
+  if (!set.hasMinValues) return unmet;
+  const wanted = set.requirements.filter((requirement) => requirement.minValues !== undefined);
+  const reached = new Map(wanted.map((requirement) => [requirement.key, new Set<string>()]));
+  let any = false;
+  for (const type of types) {
+    any = true;
+    for (const [key, values] of reached) {
+      const own = type.set.byKey.get(key);
+      if (own !== undefined && !own.complement) for (const value of own.values) values.add(value);
+    }
+  }
+  if (!any) return unmet;
+  for (const { key, minValues = 0 } of wanted) {
+    const count = reached.get(key)?.size ?? 0;
+    if (count < minValues) unmet.set(key, count);
+  }
+  return unmet;
+}
+
+export function minValuesMessage(keys: Iterable<string>): string {
+  return `minValues requirement is not met for label(s) (label(s)=[${[...keys].join(' ')}])`;
+}

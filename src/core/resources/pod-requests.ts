@@ -1,0 +1,133 @@
+// What a pod needs, by Kubernetes' rules: containers and sidecars together, or the largest init container beside the
+// sidecars started before it, whichever is more; pod-level requests instead if given; overhead on top; while a resize is
+// under way the larger of what is wished and what is held. Limits stand in for requests nobody wrote.
+
+import type { Container, ContainerStatus, Pod, PodSpec, ResourceRequirements } from '../kube/objects.ts';
+import type { ResourceTable } from './resource-table.ts';
+
+type Amounts = Map<string, number>;
+
+/** Requests of pods with equal specifications, computed once; equal requests are the same object. */
+export class RequestsOfPods {
+  private readonly table: ResourceTable;
+  private readonly known = new Map<string, ReadonlyMap<string, number>>();
+
+  constructor(table: ResourceTable) {
+    this.table = table;
+  }
+
+  of(pod: Pod): ReadonlyMap<string, number> {
+    const spec = pod.spec ?? {};
+    const { status } = pod;
+    const resourcesOf = ({ restartPolicy, resources }: Container): unknown => [
+      resources?.requests,
+      resources?.limits,
+      restartPolicy,
+    ];
+    const isResizing = (statuses: ContainerStatus[] | undefined): boolean =>
+      statuses?.some((own) => own.resources !== undefined) ?? false;
+    if (isResizing(status?.containerStatuses) || isResizing(status?.initContainerStatuses)) {
+      const requests = podRequests(this.table, pod);
+      for (const name of requests.keys()) this.table.column(name);
+      return requests;
+    }
+    const identity = JSON.stringify([
+      spec.containers?.map(resourcesOf),
+      spec.initContainers?.map(resourcesOf),
+      spec.overhead,
+      spec.resources,
+    ]);
+    let requests = this.known.get(identity);
+    if (requests === undefined) {
+      requests = podRequests(this.table, pod);
+      // Every resource anyone asks for has its column before the columns of nodes and types are built.
+      for (const name of requests.keys()) this.table.column(name);
+      this.known.set(identity, requests);
+    }
+    return requests;
+  }
+}
+
+/** Every pod takes one of these. */
+const podSlot = 'pods';
+
+/** By resource name, in the table's units, `pods: 1` included. */
+function podRequests(table: ResourceTable, pod: Pod): Amounts {
+  const spec = pod.spec ?? {};
+  const total = containerRequests(table, spec, pod);
+  applyPodLevel(table, spec.resources, total);
+  addAll(total, amountsOf(table, spec.overhead));
+  total.set(podSlot, 1);
+  return total;
+}
+
+function containerRequests(table: ResourceTable, spec: PodSpec, pod: Pod): Amounts {
+  const infeasible = pod.status?.conditions?.some(
+    (condition) => condition.type === 'PodResizePending' && condition.reason === 'Infeasible',
+  );
+  const heldBy = (statuses: ContainerStatus[] | undefined, container: Container): ContainerStatus | undefined =>
+    statuses?.find((status) => status.name === container.name);
+  const needs = (container: Container, status: ContainerStatus | undefined): Amounts => {
+    const wished = requestsOf(table, container.resources);
+    if (status?.resources === undefined) return wished;
+    const held = amountsOf(table, status.resources.requests);
+    raiseTo(held, amountsOf(table, status.allocatedResources));
+    if (infeasible) return held;
+    raiseTo(wished, held);
+    return wished;
+  };
+
+  const total: Amounts = new Map();
+  for (const container of spec.containers ?? []) {
+    addAll(total, needs(container, heldBy(pod.status?.containerStatuses, container)));
+  }
+  const sidecars: Amounts = new Map();
+  const starting: Amounts = new Map();
+  for (const container of spec.initContainers ?? []) {
+    const own = needs(container, heldBy(pod.status?.initContainerStatuses, container));
+    if (container.restartPolicy === 'Always') {
+      addAll(total, own);
+      addAll(sidecars, own);
+      raiseTo(starting, sidecars);
+    } else {
+      addAll(own, sidecars);
+      raiseTo(starting, own);
+    }
+  }
+  raiseTo(total, starting);
+  return total;
+}
+
+function applyPodLevel(table: ResourceTable, resources: ResourceRequirements | undefined, total: Amounts): void {
+  if (resources === undefined) return;
+  for (const [name, amount] of amountsOf(table, resources.requests)) {
+    if (isPodLevel(name)) total.set(name, amount);
+  }
+  for (const [name, amount] of amountsOf(table, resources.limits)) {
+    if (isPodLevel(name) && resources.requests?.[name] === undefined && !total.get(name)) total.set(name, amount);
+  }
+}
+
+function isPodLevel(name: string): boolean {
+  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
+}
+
+function requestsOf(table: ResourceTable, resources: ResourceRequirements | undefined): Amounts {
+  const amounts = amountsOf(table, resources?.limits);
+  for (const [name, amount] of amountsOf(table, resources?.requests)) amounts.set(name, amount);
+  return amounts;
+}
+
+function amountsOf(table: ResourceTable, quantities: Readonly<Record<string, string | number>> | undefined): Amounts {
+  const amounts: Amounts = new Map();
+  for (const name in quantities) amounts.set(name, table.amount(name, quantities[name] as string | number));
+  return amounts;
+}
+
+function addAll(target: Amounts, more: Amounts): void {
+  for (const [name, amount] of more) target.set(name, (target.get(name) ?? 0) + amount);
+}
+
+function raiseTo(target: Amounts, floor: Amounts): void {
+  for (const [name, amount] of floor) if (amount > (target.get(name) ?? 0)) target.set(name, amount);
+}

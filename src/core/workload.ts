@@ -1,0 +1,285 @@
+// The pods of one plan, compiled: sorted as the queue sorts them, and grouped so that pods the rules cannot tell apart
+// share everything the planner knows about them. A group has one constraint per relaxation step; constraints are shared
+// further, by groups that differ only in what they request.
+
+import { type Labels, namespacedKey, namespaceOf, type Pod, type Toleration } from './kube/objects.ts';
+import { type HostPort, hostPortsOf } from './pods/host-ports.ts';
+import { hasResourceClaims } from './pods/pod-classes.ts';
+import { type PodVariant, podVariants, type VariantContext } from './pods/pod-variants.ts';
+import type { NodeWish } from './requirements/node-wish.ts';
+import type { ResourceTable } from './resources/resource-table.ts';
+import type { TopologyGroup } from './topology/topology-groups.ts';
+import type { TopologyIndex } from './topology/topology-index.ts';
+import { canChangeItsMind, type TopologyRules, topologyRules } from './topology/topology-rules.ts';
+import type { Attachments } from './volumes/pod-volumes.ts';
+
+/** What a pod asks for: resource columns and amounts, zeros left out. */
+export interface Need {
+  readonly id: number;
+  readonly columns: readonly number[];
+  readonly amounts: readonly number[];
+}
+
+/** Everything but the requests that decides where a pod can go, at one step of relaxation. */
+export interface Constraint {
+  readonly id: number;
+  readonly wish: NodeWish;
+  readonly strict: NodeWish;
+  readonly tolerations: readonly Toleration[];
+  /** Numbers equal toleration lists, so that answers about taints can be shared. */
+  readonly tolerationId: number;
+  readonly rules: TopologyRules;
+  /** Topology may refuse now and accept later. */
+  readonly fickle: boolean;
+  readonly volumes: readonly NodeWish[];
+  readonly ports: readonly HostPort[];
+}
+
+export interface PodGroup {
+  readonly id: number;
+  readonly need: Need;
+  readonly steps: readonly GroupStep[];
+  readonly attachments: Attachments;
+  readonly needsDevices: boolean;
+}
+
+/** A group at one step of relaxation; numbered, because refusals are remembered per step. */
+export interface GroupStep {
+  readonly id: number;
+  readonly constraint: Constraint;
+}
+
+export interface PlannedPod {
+  readonly key: string;
+  readonly pod: Pod;
+  readonly group: PodGroup;
+}
+
+export interface Workload {
+  /** In queue order. */
+  readonly pods: readonly PlannedPod[];
+  readonly groups: readonly PodGroup[];
+  readonly constraintCount: number;
+  readonly stepCount: number;
+  readonly topology: TopologyIndex;
+}
+
+/** A pod ready to be grouped. */
+export interface PreparedPod {
+  readonly key: string;
+  readonly pod: Pod;
+  readonly requests: ReadonlyMap<string, number>;
+  readonly shape: PodShape;
+  readonly volumes: readonly NodeWish[];
+  readonly attachments: Attachments;
+}
+
+/** What equal pod specifications share. */
+export interface PodShape {
+  readonly id: number;
+  readonly variants: readonly PodVariant[];
+  readonly ownedInverse: readonly TopologyGroup[];
+  readonly ports: readonly HostPort[];
+  readonly needsDevices: boolean;
+}
+
+export class PodShapes {
+  private readonly shapes = new Map<string, PodShape>();
+  private readonly context: VariantContext;
+
+  constructor(context: VariantContext) {
+    this.context = context;
+  }
+
+  shapeOf(pod: Pod): PodShape {
+    const identity = shapeIdentity(pod);
+    let shape = this.shapes.get(identity);
+    if (shape === undefined) {
+      const required = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+      shape = {
+        id: this.shapes.size,
+        variants: podVariants(this.context, pod),
+        ownedInverse: [
+          ...new Set(
+            required.map((term) => this.context.groups.affinity('antiAffinity', term, namespaceOf(pod), true)),
+          ),
+        ],
+        ports: hostPortsOf(pod),
+        needsDevices: hasResourceClaims(pod),
+      };
+      this.shapes.set(identity, shape);
+    }
+    return shape;
+  }
+}
+
+function shapeIdentity(pod: Pod): string {
+  const { nodeSelector, affinity, tolerations, topologySpreadConstraints } = pod.spec ?? {};
+  const revision = topologySpreadConstraints?.flatMap((spread) =>
+    (spread.matchLabelKeys ?? []).map((key) => pod.metadata.labels?.[key]),
+  );
+  const ports = hostPortsOf(pod);
+  return JSON.stringify([
+    namespaceOf(pod),
+    nodeSelector,
+    affinity,
+    tolerations,
+    topologySpreadConstraints,
+    revision,
+    ports.length === 0 ? 0 : ports,
+    hasResourceClaims(pod),
+  ]);
+}
+
+/** Largest first, so that small pods fill what large ones leave; then the oldest, then by uid. */
+export function queueOrder<T extends { readonly pod: Pod; readonly requests: ReadonlyMap<string, number> }>(
+  pods: readonly T[],
+): T[] {
+  return pods
+    .map((entry) => ({
+      entry,
+      cpu: entry.requests.get('cpu') ?? 0,
+      memory: entry.requests.get('memory') ?? 0,
+      created: entry.pod.metadata.creationTimestamp ?? '',
+      uid: entry.pod.metadata.uid ?? '',
+    }))
+    .sort(
+      (left, right) =>
+        right.cpu - left.cpu ||
+        right.memory - left.memory ||
+        compareText(left.created, right.created) ||
+        compareText(left.uid, right.uid) ||
+        compareText(namespacedKey(left.entry.pod.metadata), namespacedKey(right.entry.pod.metadata)),
+    )
+    .map(({ entry }) => entry);
+}
+
+function compareText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Groups pods that are already in queue order. */
+export function groupPods(
+  prepared: readonly PreparedPod[],
+  topology: TopologyIndex,
+  resources: ResourceTable,
+): Workload {
+  const grouping = new Grouping(topology, resources);
+  const pods = prepared.map(
+    (entry): PlannedPod => ({ key: entry.key, pod: entry.pod, group: grouping.groupOf(entry) }),
+  );
+  return {
+    pods,
+    groups: grouping.groups,
+    constraintCount: grouping.constraintCount,
+    stepCount: grouping.stepCount,
+    topology,
+  };
+}
+
+/** Finds the group of a pod by identities of shared objects where it can, by text where it must. */
+class Grouping {
+  readonly groups: PodGroup[] = [];
+  constraintCount = 0;
+  stepCount = 0;
+  private readonly topology: TopologyIndex;
+  private readonly resources: ResourceTable;
+  private readonly needs = new Map<ReadonlyMap<string, number>, Need>();
+  private readonly needsByText = new Map<string, Need>();
+  private readonly plain = new Map<PodShape, Map<readonly TopologyGroup[], readonly Constraint[]>>();
+  private readonly withVolumes = new Map<string, readonly Constraint[]>();
+  private readonly groupsOf = new Map<readonly Constraint[], Map<Need, PodGroup>>();
+  private readonly withAttachments = new Map<string, PodGroup>();
+  private readonly tolerationIds = new Map<string, number>();
+
+  constructor(topology: TopologyIndex, resources: ResourceTable) {
+    this.topology = topology;
+    this.resources = resources;
+  }
+
+  groupOf({ pod, requests, shape, volumes, attachments }: PreparedPod): PodGroup {
+    const need = this.needOf(requests);
+    const selecting = this.topology.selecting(namespaceOf(pod), pod.metadata.labels ?? noLabels);
+    const constraints = this.constraintsOf(shape, selecting, volumes);
+    if (attachments.size > 0) {
+      const claims = [...attachments].map(([driver, names]) => [driver, [...names]]);
+      const identity = `${constraints[0]?.id}#${need.id}#${JSON.stringify(claims)}`;
+      return remembered(this.withAttachments, identity, () => this.newGroup(constraints, need, attachments, shape));
+    }
+    const byNeed = remembered(this.groupsOf, constraints, () => new Map<Need, PodGroup>());
+    return remembered(byNeed, need, () => this.newGroup(constraints, need, attachments, shape));
+  }
+
+  private newGroup(
+    constraints: readonly Constraint[],
+    need: Need,
+    attachments: Attachments,
+    shape: PodShape,
+  ): PodGroup {
+    const steps = constraints.map((constraint) => ({ id: this.stepCount++, constraint }));
+    const group = { id: this.groups.length, need, steps, attachments, needsDevices: shape.needsDevices };
+    this.groups.push(group);
+    return group;
+  }
+
+  private needOf(requests: ReadonlyMap<string, number>): Need {
+    return remembered(this.needs, requests, () => {
+      const entries = [...requests].filter(([, amount]) => amount !== 0).sort();
+      return remembered(this.needsByText, JSON.stringify(entries), () => ({
+        id: this.needsByText.size,
+        columns: entries.map(([name]) => this.resources.column(name)),
+        amounts: entries.map(([, amount]) => amount),
+      }));
+    });
+  }
+
+  private constraintsOf(
+    shape: PodShape,
+    selecting: readonly TopologyGroup[],
+    volumes: readonly NodeWish[],
+  ): readonly Constraint[] {
+    if (volumes.length > 0) {
+      const identity = `${shape.id}|${selecting.map((group) => group.id).join()}|${volumes.map((wish) => wish.identity).join()}`;
+      return remembered(this.withVolumes, identity, () => this.newConstraints(shape, selecting, volumes));
+    }
+    const bySelection = remembered(this.plain, shape, () => new Map<readonly TopologyGroup[], readonly Constraint[]>());
+    return remembered(bySelection, selecting, () => this.newConstraints(shape, selecting, volumes));
+  }
+
+  private newConstraints(
+    shape: PodShape,
+    selecting: readonly TopologyGroup[],
+    volumes: readonly NodeWish[],
+  ): readonly Constraint[] {
+    return shape.variants.map((variant) => {
+      const rules = topologyRules(this.topology, variant.strict, variant.owned, selecting, shape.ownedInverse);
+      return {
+        id: this.constraintCount++,
+        wish: variant.wish,
+        strict: variant.strict,
+        tolerations: variant.tolerations,
+        tolerationId: remembered(
+          this.tolerationIds,
+          JSON.stringify(variant.tolerations),
+          () => this.tolerationIds.size,
+        ),
+        rules,
+        fickle: canChangeItsMind(rules),
+        volumes,
+        ports: shape.ports,
+      };
+    });
+  }
+}
+
+const noLabels: Labels = {};
+
+/** The value for the key, made when it is first asked for. */
+function remembered<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}

@@ -1,0 +1,258 @@
+// The world: a snapshot compiled once. Everything a plan needs that does not change while planning is here (pools with
+// their instance types as columns, nodes, pods in groups, topology with today's counts), together with the tables whose
+// memory makes the second plan faster than the first.
+
+import { parseTime } from '../base/index.ts';
+import { type ClusterObjects, clusterObjects } from './kube/cluster-objects.ts';
+import { namespacedKey, type Pod } from './kube/objects.ts';
+import { type ExistingNode, existingNode, labelSet, podsByNode } from './nodes/existing-nodes.ts';
+import { type Machine, machinesOf } from './nodes/machines.ts';
+import type { Reason } from './plan.ts';
+import { isBufferPod, isProvisionable, type MovableTest, movableTest } from './pods/pod-classes.ts';
+import { PodValidator } from './pods/pod-validation.ts';
+import { type VariantContext, wishedRequirements } from './pods/pod-variants.ts';
+import { daemonsOf } from './pools/daemons.ts';
+import { Catalogue, type InstanceType } from './pools/instance-types.ts';
+import { remainingLimits } from './pools/limits.ts';
+import { buildTemplate, type PoolOutcome, poolOutcome, type Template, templateSet } from './pools/templates.ts';
+import { usablePools } from './pools/usable-pools.ts';
+import { labelRules } from './requirements/label-rules.ts';
+import { RequirementTable } from './requirements/requirement-set.ts';
+import { RequestsOfPods } from './resources/pod-requests.ts';
+import { ResourceTable } from './resources/resource-table.ts';
+import type { Snapshot } from './snapshot.ts';
+import { PoolDomains } from './topology/pool-domains.ts';
+import { TopologyGroups } from './topology/topology-groups.ts';
+import { TopologyIndex, type TopologyNode } from './topology/topology-index.ts';
+import { attachmentsOf } from './volumes/pod-volumes.ts';
+import { volumeAlternatives } from './volumes/volume-alternatives.ts';
+import { groupPods, PodShapes, type PreparedPod, queueOrder, type Workload } from './workload.ts';
+
+export interface Settings {
+  readonly respectPreferences: boolean;
+  readonly relaxMinValues: boolean;
+  readonly ignoreDevices: boolean;
+  readonly maxInstanceTypes: number;
+  readonly reservedCapacity: boolean;
+}
+
+export interface RejectedPod {
+  readonly key: string;
+  readonly reason: Reason;
+}
+
+export interface World {
+  readonly settings: Settings;
+  readonly table: RequirementTable;
+  readonly resources: ResourceTable;
+  /** Some pool may get new nodes; if not, nothing is placed at all. */
+  readonly hasPools: boolean;
+  readonly templates: readonly Template[];
+  /** Usable pools that lost all instance types, and why. */
+  readonly emptyPools: readonly { readonly poolName: string; readonly outcome: PoolOutcome }[];
+  readonly reservationIdLabel: string | undefined;
+  /** Reserved instances per reservation: the least any pool was told. */
+  readonly reservations: ReadonlyMap<string, number>;
+  readonly nodes: readonly ExistingNode[];
+  readonly rejected: readonly RejectedPod[];
+  readonly workload: Workload;
+}
+
+/** The most instance types a NodeClaim may list. */
+const mostInstanceTypes = 600;
+
+export function indexSnapshot(snapshot: Snapshot): World {
+  return compile(snapshot, false).world;
+}
+
+/** A world that also knows the pods that could be moved, for asking what would be if nodes were gone. */
+export interface MovableWorld {
+  readonly world: World;
+  readonly objects: ClusterObjects;
+  /** Every machine; those that take pods are `active`, numbered like the world's nodes. */
+  readonly machines: readonly Machine[];
+  readonly active: readonly Machine[];
+  /** Pods by the node they are on; ended ones left out. */
+  readonly podsOn: ReadonlyMap<string, readonly Pod[]>;
+  /** What may be moved off a node now. */
+  isMovable(pod: Pod): boolean;
+}
+
+export function indexMovable(snapshot: Snapshot): MovableWorld {
+  return compile(snapshot, true);
+}
+
+function compile(snapshot: Snapshot, moving: boolean): MovableWorld {
+  const settings = settingsOf(snapshot);
+  const objects = clusterObjects(snapshot);
+  const rules = labelRules(snapshot.provider);
+  const table = new RequirementTable(rules.wellKnown);
+  const resources = new ResourceTable();
+  const requests = new RequestsOfPods(resources);
+  const machines = machinesOf(snapshot, objects, resources);
+  const active = machines.filter((machine) => !machine.leaving);
+  const pools = usablePools(objects.nodePools.values(), snapshot.provider);
+  const groups = new TopologyGroups(objects.namespaces);
+  const variants: VariantContext = {
+    table,
+    rules,
+    groups,
+    respectPreferences: settings.respectPreferences,
+    relaxPreferNoSchedule: pools.some((pool) =>
+      pool.spec?.template?.spec?.taints?.some((taint) => taint.effect === 'PreferNoSchedule'),
+    ),
+  };
+
+  const nowMs = (snapshot.time === undefined ? undefined : parseTime(snapshot.time)) ?? 0;
+  const isMovable = movableTest(objects.disruptionBudgets, nowMs);
+  const choice = { isMovable, moving };
+  const { prepared, rejected, planned } = preparePods(snapshot, objects, machines, requests, variants, choice);
+
+  const daemons = daemonsOf({ objects, requests, variants, skipResourceClaims: settings.ignoreDevices });
+  const podsOn = podsByNode(objects.pods);
+  const nodes = active.map((machine, index) =>
+    existingNode({ objects, table, rules, resources, requests, daemons }, machine, index, podsOn),
+  );
+
+  const reservationIdLabel = snapshot.provider?.reservationIDLabel;
+  const catalogue = new Catalogue({ table, rules, resources, reservationIdLabel });
+  const entries = new Map(snapshot.instanceTypes?.map((entry) => [entry.nodePool, entry]));
+  const offered = pools.map((pool) => {
+    const entry = entries.get(pool.metadata.name);
+    const types = entry?.error === undefined ? catalogue.typesOf(entry?.items ?? []) : [];
+    const set = templateSet(table, rules, pool);
+    return { pool, types, outcome: poolOutcome(table, set, entry, types, settings.relaxMinValues) };
+  });
+  const usable = offered.filter(({ outcome }) => outcome.kind === 'template');
+  const limits = usable.map(({ pool }) => remainingLimits(pool, machines, resources));
+  const templates = usable.map(({ pool, outcome }, index) => {
+    const { set, types } = outcome as Extract<PoolOutcome, { kind: 'template' }>;
+    return buildTemplate(table, resources, { index, pool, set, types, daemons, limits: limits[index] });
+  });
+
+  const topologyNodes = new Map<string, TopologyNode>();
+  for (const node of objects.nodes.values()) {
+    const labels = node.metadata.labels ?? {};
+    topologyNodes.set(node.metadata.name, {
+      name: node.metadata.name,
+      labels,
+      set: labelSet(table, rules, labels),
+      taints: node.spec?.taints ?? [],
+    });
+  }
+  const topology = new TopologyIndex({
+    table,
+    groups,
+    poolDomains: new PoolDomains(table, rules, offered),
+    nodes: topologyNodes,
+    destinations: active.map((machine) => ({
+      node: machine.node === undefined ? undefined : topologyNodes.get(machine.node.metadata.name),
+      labels: machine.labels,
+    })),
+    boundPods: objects.pods.filter((pod) => Boolean(pod.spec?.nodeName) && !planned.has(pod)),
+  });
+
+  const world: World = {
+    settings,
+    table,
+    resources,
+    hasPools: pools.length > 0,
+    templates,
+    emptyPools: offered
+      .filter(({ outcome }) => outcome.kind !== 'template')
+      .map(({ pool, outcome }) => ({ poolName: pool.metadata.name, outcome })),
+    reservationIdLabel,
+    reservations: reservationsOf(offered.map(({ types }) => types)),
+    nodes,
+    rejected,
+    workload: groupPods(prepared, topology, resources),
+  };
+  return { world, objects, machines, active, podsOn, isMovable };
+}
+
+function settingsOf(snapshot: Snapshot): Settings {
+  const { settings = {} } = snapshot;
+  return {
+    respectPreferences: settings.preferencePolicy !== 'Ignore',
+    relaxMinValues: settings.minValuesPolicy === 'BestEffort',
+    ignoreDevices: settings.ignoreDRARequests ?? true,
+    maxInstanceTypes: settings.maxInstanceTypes ?? mostInstanceTypes,
+    reservedCapacity: settings.featureGates?.['ReservedCapacity'] ?? true,
+  };
+}
+
+/** The waiting pods and the movable pods of leaving machines, in queue order; unusable ones set aside with a reason. */
+function preparePods(
+  snapshot: Snapshot,
+  objects: ClusterObjects,
+  machines: readonly Machine[],
+  requestsOfPods: RequestsOfPods,
+  variants: VariantContext,
+  { isMovable, moving }: { isMovable: MovableTest; moving: boolean },
+): { prepared: PreparedPod[]; rejected: RejectedPod[]; planned: Set<Pod> } {
+  const { table, rules } = variants;
+  const volumeSupport = {
+    unsupportedProvisioners: new Set(snapshot.provider?.unsupportedProvisioners),
+    unsupportedTopologyKeys: new Set(snapshot.provider?.unsupportedTopologyKeys),
+  };
+  const validator = new PodValidator({ objects, rules, volumeSupport }, (pod) => wishedRequirements(variants, pod).set);
+  const leaving = new Set(machines.filter((machine) => machine.leaving).map((machine) => machine.node?.metadata.name));
+  const rejected: RejectedPod[] = [];
+  const planned = new Set<Pod>();
+  const candidates: { pod: Pod; requests: ReadonlyMap<string, number> }[] = [];
+  for (const pod of objects.pods) {
+    const waits = isProvisionable(pod);
+    const leaves = Boolean(pod.spec?.nodeName) && leaving.has(pod.spec?.nodeName);
+    if (!waits && !(pod.spec?.nodeName && (leaves || moving) && isMovable(pod))) continue;
+    if (waits && !isBufferPod(pod)) {
+      const reason = validator.invalidity(pod);
+      if (reason !== undefined) {
+        rejected.push({ key: namespacedKey(pod.metadata), reason });
+        continue;
+      }
+    }
+    if (waits || leaves) planned.add(pod);
+    candidates.push({ pod, requests: requestsOfPods.of(pod) });
+  }
+
+  const shapes = new PodShapes(variants);
+  const prepared: PreparedPod[] = [];
+  for (const { pod, requests } of queueOrder(candidates)) {
+    const key = namespacedKey(pod.metadata);
+    const volumes = volumeAlternatives({ objects, table, rules }, pod);
+    if (volumes.kind === 'unreadable') {
+      rejected.push({
+        key,
+        reason: {
+          code: 'PodInvalid',
+          message: volumes.message,
+          suggestion: 'create the missing volume object, or remove the volume from the pod',
+        },
+      });
+      continue;
+    }
+    prepared.push({
+      key,
+      pod,
+      requests,
+      shape: shapes.shapeOf(pod),
+      volumes: volumes.wishes,
+      attachments: attachmentsOf(objects, pod),
+    });
+  }
+  rejected.sort((left, right) => (left.key < right.key ? -1 : 1));
+  return { prepared, rejected, planned };
+}
+
+function reservationsOf(pools: readonly (readonly InstanceType[])[]): Map<string, number> {
+  const reservations = new Map<string, number>();
+  for (const types of pools) {
+    for (const type of types) {
+      for (const { reservationId, reservationCapacity } of type.reservedOfferings) {
+        const known = reservations.get(reservationId) ?? Number.POSITIVE_INFINITY;
+        reservations.set(reservationId, Math.min(known, reservationCapacity));
+      }
+    }
+  }
+  return reservations;
+}
