@@ -1,0 +1,303 @@
+// The Kube port on a real API server.
+import type { Clock } from '../base/index.ts';
+import {
+  type CallOptions,
+  type DeleteOptions,
+  type Kube,
+  type KubeList,
+  type KubeObject,
+  type ListOptions,
+  type ObjectRef,
+  type Patch,
+  type Resource,
+  resources,
+  type WatchEvent,
+  type WatchOptions,
+  type WriteOptions,
+} from '../ports/index.ts';
+import type { ClusterAccess } from './access.ts';
+import { JsonLines } from './json-lines.ts';
+import { managedFieldsOf } from './managed-fields.ts';
+import { placeOf, type Query, withQuery } from './paths.ts';
+import type { RateLimit } from './rate-limiter.ts';
+import { errorFromStatus } from './status.ts';
+import { type Call, type RequestFacts, Transport } from './transport.ts';
+
+export interface KubeClientOptions {
+  access: ClusterAccess;
+  clock: Clock;
+  /** `kerf/<version>`. */
+  userAgent: string;
+  rateLimit: RateLimit;
+  callTimeoutMs?: number;
+  /** Told about every request sent, repeats included. */
+  onRequest?: (facts: RequestFacts) => void;
+}
+
+const patchTypes = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const;
+
+interface RawList {
+  metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
+  items?: KubeObject[] | null;
+}
+
+interface RawEvent {
+  type?: string;
+  object?: KubeObject & { code?: number; reason?: string; message?: string };
+}
+
+export class KubeClient implements Kube {
+  private readonly transport: Transport;
+
+  constructor(options: KubeClientOptions) {
+    this.transport = new Transport(options);
+  }
+
+  async get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options: CallOptions = {}): Promise<T> {
+    const { path, label } = placeOf(resource, ref);
+    return this.object<T>(resource, { method: 'GET', path, call: `get ${label}`, signal: options.signal });
+  }
+
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+    const { signal, namespace, ...query } = options;
+    const { path, label } = placeOf(resource, collection(namespace));
+    const answer = await this.transport.json({
+      method: 'GET',
+      path: withQuery(path, { ...query }),
+      call: `list ${label}`,
+      signal,
+    });
+    const { metadata = {}, items } = answer as RawList;
+    const apiVersion = apiVersionOf(resource);
+    return {
+      items: (items ?? []).map((item) => finished<T>(item, apiVersion, resource.kind)),
+      resourceVersion: metadata.resourceVersion ?? '',
+      ...(metadata.continue ? { continue: metadata.continue } : {}),
+      ...(metadata.remainingItemCount === undefined ? {} : { remainingItemCount: metadata.remainingItemCount }),
+    };
+  }
+
+  async *watch<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions = {},
+  ): AsyncGenerator<WatchEvent<T>, void> {
+    const { signal, namespace, ...asked } = options;
+    const { path, label } = placeOf(resource, collection(namespace));
+    const query: Query = { watch: true, allowWatchBookmarks: true, ...asked };
+    // The API asks for this parameter whenever initial events are asked for.
+    if (asked.sendInitialEvents) query['resourceVersionMatch'] = 'NotOlderThan';
+    const call: Call = { method: 'GET', path: withQuery(path, query), call: `watch ${label}`, signal };
+    const body = await this.transport.stream(call);
+    const apiVersion = apiVersionOf(resource);
+    const lines = new JsonLines(managedFieldsOf);
+    try {
+      for await (const chunk of body) {
+        for (const event of lines.decode(chunk))
+          yield watchEvent<T>(event as RawEvent, apiVersion, resource.kind, call);
+      }
+      for (const event of lines.end()) yield watchEvent<T>(event as RawEvent, apiVersion, resource.kind, call);
+    } catch (thrown) {
+      throw this.transport.transportError(call, thrown);
+    } finally {
+      body.destroy();
+    }
+  }
+
+  async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+    // Only the collection takes a POST of a whole object; subresources are written with replace and patch.
+    const { path, label } = placeOf(resource, collection(object.metadata.namespace));
+    const name = object.metadata.name ?? `${object.metadata.generateName ?? ''}…`;
+    return this.write<T>(resource, 'POST', path, `create ${label}/${name}`, complete(resource, object), options);
+  }
+
+  async replace<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+    const { path, label } = placeOf(resource, refOf(object), options.subresource);
+    return this.write<T>(resource, 'PUT', path, `replace ${label}`, complete(resource, object), options);
+  }
+
+  async patch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: Patch,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const { path, label } = placeOf(resource, ref, options.subresource);
+    const query = { ...writeQuery(options), force: patch.type === 'apply' ? patch.force : undefined };
+    return this.object<T>(resource, {
+      method: 'PATCH',
+      path: withQuery(path, query),
+      call: `patch ${label}`,
+      body: patch.body,
+      contentType: patchTypes[patch.type],
+      signal: options.signal,
+    });
+  }
+
+  async delete(resource: Resource, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+    const { path, label } = placeOf(resource, ref);
+    await this.transport.json({
+      method: 'DELETE',
+      path,
+      call: `delete ${label}`,
+      body: deleteOptions(options),
+      signal: options.signal,
+    });
+  }
+
+  async evict(ref: ObjectRef & { namespace: string }, options: DeleteOptions = {}): Promise<void> {
+    const { path, label } = placeOf(resources.pods, ref, 'eviction');
+    await this.transport.json({
+      method: 'POST',
+      path,
+      call: `create ${label}`,
+      body: {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name: ref.name, namespace: ref.namespace },
+        deleteOptions: deleteOptions(options),
+      },
+      // A budget that says no is for the caller to hear now, not after five polite repeats.
+      waitsWhenBusy: false,
+      signal: options.signal,
+    });
+  }
+
+  async bind(ref: ObjectRef & { namespace: string }, node: string, options: CallOptions = {}): Promise<void> {
+    const { path, label } = placeOf(resources.pods, ref, 'binding');
+    await this.transport.json({
+      method: 'POST',
+      path,
+      call: `create ${label}`,
+      body: {
+        apiVersion: 'v1',
+        kind: 'Binding',
+        metadata: { name: ref.name, namespace: ref.namespace },
+        target: { apiVersion: 'v1', kind: 'Node', name: node },
+      },
+      signal: options.signal,
+    });
+  }
+
+  /** True if the server serves this resource: its group and version are known and list it. */
+  async serves(resource: Resource, options: CallOptions = {}): Promise<boolean> {
+    const { path } = placeOf(resource);
+    const groupPath = path.slice(0, path.lastIndexOf('/'));
+    const answer = await this.transport
+      .json({ method: 'GET', path: groupPath, call: `discover ${apiVersionOf(resource)}`, signal: options.signal })
+      .catch((thrown: { status?: number }) => {
+        if (thrown.status === 404) return {};
+        throw thrown;
+      });
+    return (
+      (answer as { resources?: { name: string }[] }).resources?.some(({ name }) => name === resource.plural) ?? false
+    );
+  }
+
+  /** The server's version, as `v1.36.3`. */
+  async serverVersion(options: CallOptions = {}): Promise<string> {
+    const answer = await this.transport.json({
+      method: 'GET',
+      path: '/version',
+      call: 'get version',
+      signal: options.signal,
+    });
+    return (answer as { gitVersion?: string }).gitVersion ?? '';
+  }
+
+  /** Ends every connection; calls and watches under way fail. */
+  async close(): Promise<void> {
+    await this.transport.close();
+  }
+
+  private async write<T extends KubeObject>(
+    resource: Resource<T>,
+    method: 'POST' | 'PUT',
+    path: string,
+    call: string,
+    body: unknown,
+    options: WriteOptions,
+  ): Promise<T> {
+    const query = writeQuery(options);
+    return this.object<T>(resource, { method, path: withQuery(path, query), call, body, signal: options.signal });
+  }
+
+  private async object<T extends KubeObject>(resource: Resource, call: Call): Promise<T> {
+    return finished<T>((await this.transport.json(call)) as KubeObject, apiVersionOf(resource), resource.kind);
+  }
+}
+
+function watchEvent<T extends KubeObject>(
+  event: RawEvent,
+  apiVersion: string,
+  kind: string,
+  call: Call,
+): WatchEvent<T> {
+  const { type, object } = event;
+  if (object !== undefined && object !== null) {
+    switch (type) {
+      case 'ADDED':
+      case 'MODIFIED':
+      case 'DELETED':
+        return { type, object: finished<T>(object, apiVersion, kind) };
+      case 'BOOKMARK': {
+        const { resourceVersion = '', annotations } = object.metadata;
+        return { type, resourceVersion, initialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true' };
+      }
+      case 'ERROR':
+        throw errorFromStatus(object, call.call);
+    }
+  }
+  throw new SyntaxError(`unknown kind of watch event: ${JSON.stringify(event).slice(0, 200)}`);
+}
+
+/** The object as the rest of the program knows it: with apiVersion and kind, without managedFields. */
+function finished<T extends KubeObject>(object: KubeObject, apiVersion: string, kind: string): T {
+  let { metadata } = object;
+  if (metadata !== undefined && 'managedFields' in metadata) {
+    // Copied rather than deleted from: V8 keeps objects that had a deletion as slow, large hash tables.
+    const { managedFields: _dropped, ...kept } = metadata;
+    metadata = kept;
+  } else if (object.apiVersion !== undefined && object.kind !== undefined) {
+    return object as T;
+  }
+  return { apiVersion, kind, ...object, metadata } as T;
+}
+
+function complete(resource: Resource, object: KubeObject): KubeObject {
+  return object.apiVersion !== undefined && object.kind !== undefined
+    ? object
+    : { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+}
+
+function refOf(object: KubeObject): ObjectRef {
+  const { name = '', namespace } = object.metadata;
+  return namespace === undefined ? { name } : { name, namespace };
+}
+
+function collection(namespace: string | undefined): { namespace?: string } {
+  return namespace === undefined ? {} : { namespace };
+}
+
+function writeQuery({ dryRun, fieldManager }: WriteOptions): Query {
+  return { dryRun: dryRun ? 'All' : undefined, fieldManager };
+}
+
+function deleteOptions({ gracePeriodSeconds, propagationPolicy, preconditions, dryRun }: DeleteOptions): unknown {
+  return {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    gracePeriodSeconds,
+    propagationPolicy,
+    preconditions,
+    dryRun: dryRun ? ['All'] : undefined,
+  };
+}
+
+function apiVersionOf({ group, version }: Resource): string {
+  return group === '' ? version : `${group}/${version}`;
+}

@@ -1,0 +1,74 @@
+// The connections to one API server: TLS, client certificate, proxy. Calls and watches have separate pools, so that
+// hundreds of open watches never leave a call without a connection. A changed client certificate gets new pools; what is
+// under way on the old ones finishes there.
+import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
+import type { ClusterAccess } from './access.ts';
+import type { ClientCertificate } from './credentials.ts';
+
+/** More would only queue in the server, which by default handles 600 at a time for all its clients. */
+const callConnections = 64;
+
+/** Shorter than the idle limit of AWS load balancers (60 s), so that a quiet watch is not cut off unnoticed. */
+const keepAliveProbeMs = 30_000;
+
+const connectTimeoutMs = 10_000;
+
+/** Idle connections are kept for the next call, but not so long that a load balancer on the way has dropped them. */
+const keepIdleMs = 30_000;
+
+interface Pools {
+  certificate: ClientCertificate | undefined;
+  calls: Dispatcher;
+  watches: Dispatcher;
+}
+
+export class Connections {
+  private readonly access: ClusterAccess;
+  private pools: Pools | undefined;
+
+  constructor(access: ClusterAccess) {
+    this.access = access;
+  }
+
+  /** The pools for a client with this certificate. */
+  for(certificate: ClientCertificate | undefined): Pools {
+    if (this.pools === undefined || this.pools.certificate !== certificate) {
+      const old = this.pools;
+      this.pools = {
+        certificate,
+        calls: this.dispatcher(certificate, callConnections),
+        watches: this.dispatcher(certificate, null),
+      };
+      // Graceful: resolves when the last request on them has ended.
+      void Promise.allSettled([old?.calls.close(), old?.watches.close()]);
+    }
+    return this.pools;
+  }
+
+  /** Ends everything that is still open. */
+  async close(): Promise<void> {
+    const { pools } = this;
+    this.pools = undefined;
+    await Promise.all([pools?.calls.destroy(), pools?.watches.destroy()]);
+  }
+
+  private dispatcher(certificate: ClientCertificate | undefined, connections: number | null): Dispatcher {
+    const { tls, proxyUrl } = this.access;
+    const connect = {
+      timeout: connectTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveProbeMs,
+      rejectUnauthorized: !tls.insecure,
+      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+      ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
+    };
+    // HTTP/1.1 on purpose: on one HTTP/2 connection a single stall would hold up every watch and the lease with them.
+    const common = { connections, pipelining: 1, allowH2: false, keepAliveTimeout: keepIdleMs };
+    if (proxyUrl === undefined) return new Agent({ ...common, connect });
+    if (proxyUrl.startsWith('socks5')) {
+      return new Socks5ProxyAgent(proxyUrl.replace(/^socks5h/, 'socks5'), { ...common, requestTls: connect });
+    }
+    return new ProxyAgent({ ...common, uri: proxyUrl, requestTls: connect });
+  }
+}

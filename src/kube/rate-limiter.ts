@@ -1,0 +1,40 @@
+// A token bucket: `qps` calls per second on average, `burst` at once. Waiters are served in the order in which they came,
+// each told its moment when it arrives; giving up returns the place to the bucket.
+import type { AbortSignalLike, Clock } from '../base/index.ts';
+
+export interface RateLimit {
+  /** Calls per second; zero or less means no limit. */
+  qps: number;
+  burst: number;
+}
+
+export class RateLimiter {
+  private readonly limit: RateLimit;
+  private readonly clock: Clock;
+  /** Below zero: that many calls are waiting for their moment. */
+  private tokens: number;
+  private filledAtMs: number;
+
+  constructor(limit: RateLimit, clock: Clock) {
+    this.limit = limit;
+    this.clock = clock;
+    this.tokens = limit.burst;
+    this.filledAtMs = clock.now();
+  }
+
+  /** Resolves when the next call may be made. */
+  async take(signal?: AbortSignalLike): Promise<void> {
+    const { qps, burst } = this.limit;
+    if (qps <= 0) return;
+    const nowMs = this.clock.now();
+    this.tokens = Math.min(burst, this.tokens + ((nowMs - this.filledAtMs) / 1000) * qps) - 1;
+    this.filledAtMs = nowMs;
+    if (this.tokens >= 0) return;
+    try {
+      await this.clock.sleep((-this.tokens / qps) * 1000, signal);
+    } catch (aborted) {
+      this.tokens++;
+      throw aborted;
+    }
+  }
+}

@@ -1,0 +1,26 @@
+export { Cluster, type ContextKind } from './cluster.ts';
+export { LaunchLedger } from './launch-ledger.ts';
+export {
+  capacityOf,
+  conditionOf,
+  hasTerminationFinalizer,
+  isInitialized,
+  isLeaving,
+  isRegistered,
+  type Machine,
+  nodePoolOf,
+} from './machine.ts';
+export { keyOf, ObjectStore } from './object-store.ts';
+export { PodAmounts } from './pod-amounts.ts';
+export {
+  evictionCost,
+  isActive,
+  isDoNotDisruptActive,
+  isDrainable,
+  isEvictable,
+  isOwnedByDaemonSet,
+  isProvisionable,
+  isTerminal,
+  isWaitingEviction,
+} from './pod-classes.ts';
+export { type SnapshotInputs, takeSnapshot } from './snapshot.ts';

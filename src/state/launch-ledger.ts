@@ -1,0 +1,70 @@
+// Remembers what claims that are not launched yet were made for, so that one slow launch holds back only its own pods:
+// those pods have a place already, and the pool's limits already count the largest machine the claim may become.
+// In memory only: a claim this process did not make is not in the ledger.
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../base/index.ts';
+import type { InstanceTypeSpec, ResourceQuantities } from '../core/index.ts';
+
+interface Entry {
+  pool: string;
+  pods: readonly string[];
+  capacity: ReadonlyMap<string, Quantity>;
+}
+
+export class LaunchLedger {
+  private readonly entries = new Map<string, Entry>();
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** Names of the claims, as a copy: settling while going through them is fine. */
+  claims(): string[] {
+    return [...this.entries.keys()];
+  }
+
+  /** `pods` as `namespace/name`; `types` are the ones the claim may be launched as. */
+  add(claim: string, pool: string, pods: readonly string[], types: readonly InstanceTypeSpec[]): void {
+    this.entries.set(claim, { pool, pods, capacity: largest(types) });
+  }
+
+  /** The claim was launched, or is gone. */
+  settle(claim: string): void {
+    this.entries.delete(claim);
+  }
+
+  placedPods(): Set<string> {
+    const pods = new Set<string>();
+    for (const entry of this.entries.values()) for (const pod of entry.pods) pods.add(pod);
+    return pods;
+  }
+
+  /** What launching claims of the pool may use of its limits, or undefined if there is none. */
+  heldBack(pool: string): ResourceQuantities | undefined {
+    const total = new Map<string, Quantity>();
+    let claims = 0;
+    for (const entry of this.entries.values()) {
+      if (entry.pool !== pool) continue;
+      claims += 1;
+      for (const [name, amount] of entry.capacity) {
+        const sum = total.get(name);
+        total.set(name, sum === undefined ? amount : addQuantities(sum, amount));
+      }
+    }
+    if (claims === 0) return undefined;
+    const quantities: ResourceQuantities = { nodes: String(claims) };
+    for (const [name, amount] of total) quantities[name] = formatQuantity(amount);
+    return quantities;
+  }
+}
+
+function largest(types: readonly InstanceTypeSpec[]): Map<string, Quantity> {
+  const capacity = new Map<string, Quantity>();
+  for (const type of types) {
+    for (const [name, text] of Object.entries(type.capacity)) {
+      const amount = parseQuantity(text);
+      const most = capacity.get(name);
+      if (most === undefined || compareQuantities(amount, most) > 0) capacity.set(name, amount);
+    }
+  }
+  return capacity;
+}

@@ -1,0 +1,85 @@
+// Hands the cluster to the planner: the objects as they are, and what only the model knows about each machine. Copies
+// references, never objects, so that it stays cheap at a hundred thousand pods.
+
+import { conditionType, type NodePool } from '../api/index.ts';
+import { addQuantities, formatQuantity, formatTime, parseQuantity } from '../base/index.ts';
+import type { PoolInstanceTypes, ProviderFacts, Snapshot, SnapshotObject, SnapshotSettings } from '../core/index.ts';
+import type { KubeObject, Pod } from '../ports/index.ts';
+import { type Cluster, contextKinds } from './cluster.ts';
+import type { LaunchLedger } from './launch-ledger.ts';
+import { isInitialized, isLeaving } from './machine.ts';
+import { keyOf } from './object-store.ts';
+
+export interface SnapshotInputs {
+  nowMs: number;
+  settings: SnapshotSettings;
+  provider: ProviderFacts;
+  instanceTypes: PoolInstanceTypes[];
+  /** Claims still being launched: their pods have a place already, and their pools' limits are that much smaller. */
+  ledger?: LaunchLedger;
+}
+
+export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot {
+  const items: KubeObject[] = [];
+  const addAll = (objects: readonly KubeObject[]): void => {
+    for (const object of objects) items.push(object);
+  };
+  for (const kind of contextKinds) addAll(cluster.context[kind].list());
+  addAll(cluster.nodePools.list().map((pool) => paused(withinLimits(pool, inputs.ledger), cluster)));
+  addAll(cluster.claims.list());
+  addAll(cluster.nodes.list());
+  const placed = inputs.ledger?.placedPods();
+  addAll(waitingOrBound(cluster.pods.store.list(), placed));
+  addAll(waitingOrBound(cluster.getBufferPods(), placed));
+  const nodeState: NonNullable<Snapshot['nodeState']> = [];
+  for (const machine of cluster.machines.all()) {
+    nodeState.push({
+      ...(machine.node?.metadata.name === undefined ? {} : { node: machine.node.metadata.name }),
+      ...(machine.claim?.metadata.name === undefined ? {} : { nodeClaim: machine.claim.metadata.name }),
+      providerID: machine.key,
+      initialized: isInitialized(machine),
+      markedForDeletion: isLeaving(machine),
+      nominated: machine.nominatedUntilMs > inputs.nowMs,
+    });
+  }
+  return {
+    apiVersion: 'kerf/v1',
+    kind: 'Snapshot',
+    time: formatTime(inputs.nowMs),
+    settings: inputs.settings,
+    provider: inputs.provider,
+    // Stored objects carry apiVersion, kind and a name: the Kube port promises it.
+    objects: { apiVersion: 'v1', kind: 'List', items: items as unknown as SnapshotObject[] },
+    nodeState,
+    instanceTypes: inputs.instanceTypes,
+  };
+}
+
+function waitingOrBound(pods: readonly Pod[], placed: ReadonlySet<string> | undefined): readonly Pod[] {
+  if (placed === undefined || placed.size === 0) return pods;
+  return pods.filter((pod) => !placed.has(keyOf(pod)));
+}
+
+/** A pool whose launches keep failing is not ready for more of them until its pause is over. */
+function paused(pool: NodePool, { launchBackoff }: Cluster): NodePool {
+  const pause = launchBackoff.pauseOf(pool.metadata.uid ?? '');
+  if (pause === undefined) return pool;
+  const conditions = pool.status?.conditions?.map((condition) =>
+    condition.type === conditionType.ready
+      ? { ...condition, status: 'False' as const, reason: pause.kind, message: pause.message }
+      : condition,
+  );
+  return { ...pool, status: { ...pool.status, ...(conditions === undefined ? {} : { conditions }) } };
+}
+
+/** The pool with what launching claims may use already taken off its limits. */
+function withinLimits(pool: NodePool, ledger: LaunchLedger | undefined): NodePool {
+  const held = pool.spec.limits === undefined ? undefined : ledger?.heldBack(pool.metadata.name ?? '');
+  if (held === undefined) return pool;
+  const limits: Record<string, string | number> = {};
+  for (const [name, limit] of Object.entries(pool.spec.limits ?? {})) {
+    const taken = parseQuantity(held[name] ?? '0');
+    limits[name] = formatQuantity(addQuantities(parseQuantity(limit), { ...taken, nano: -taken.nano }));
+  }
+  return { ...pool, spec: { ...pool.spec, limits } };
+}

@@ -1,0 +1,3 @@
+export { type JsonLogOptions, jsonLog, type LogLevel, silentLog } from './json-log.ts';
+export { kubeRecorder } from './kube-recorder.ts';
+export { type PrometheusMetrics, prometheusMetrics } from './prometheus-metrics.ts';

@@ -1,0 +1,127 @@
+// The Metrics port on the Prometheus client library: one registry per process, rendered on scrape.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, Summary } from '@prometheus-io/client';
+import type {
+  Distribution,
+  HistogramDefinition,
+  Labels,
+  MetricDefinition,
+  Metrics,
+  Counter as PortCounter,
+  Gauge as PortGauge,
+  SummaryDefinition,
+} from '../ports/index.ts';
+
+const range = (from: number, to: number, step: number): number[] =>
+  Array.from({ length: Math.round((to - from) / step) + 1 }, (_, index) => Number((from + index * step).toFixed(3)));
+
+/** 5 ms to 10 min: the buckets users' dashboards were built on. */
+export const durationBuckets: readonly number[] = [
+  0.005,
+  0.01,
+  0.025,
+  0.05,
+  ...range(0.1, 0.5, 0.05),
+  ...range(0.6, 1, 0.1),
+  ...range(1.25, 2, 0.25),
+  ...range(2.5, 5, 0.5),
+  ...range(6, 10, 1),
+  ...range(15, 30, 5),
+  40,
+  50,
+  60,
+  120,
+  150,
+  300,
+  450,
+  600,
+];
+
+const defaultQuantiles = [0, 0.5, 0.9, 0.99, 1];
+
+export interface PrometheusMetrics extends Metrics {
+  readonly contentType: string;
+  /** The text of one scrape. */
+  render(): Promise<string>;
+}
+
+export function prometheusMetrics(options: { processMetrics?: boolean } = {}): PrometheusMetrics {
+  const registry = new Registry();
+  if (options.processMetrics) collectDefaultMetrics({ register: registry });
+  const defined = new Map<string, unknown>();
+  const once = <T>(name: string, make: () => T): T => {
+    if (!defined.has(name)) defined.set(name, make());
+    return defined.get(name) as T;
+  };
+  const common = (definition: MetricDefinition) => ({
+    name: definition.name,
+    help: definition.help,
+    labelNames: definition.labels ?? [],
+    registers: [registry],
+  });
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    counter: (definition) => once(definition.name, () => counter(new Counter(common(definition)), definition)),
+    gauge: (definition) => once(definition.name, () => gauge(new Gauge(common(definition)), definition)),
+    histogram: (definition: HistogramDefinition) =>
+      once(definition.name, () =>
+        distribution(
+          new Histogram({ ...common(definition), buckets: [...(definition.buckets ?? durationBuckets)] }),
+          definition,
+        ),
+      ),
+    summary: (definition: SummaryDefinition) =>
+      once(definition.name, () =>
+        distribution(
+          new Summary({ ...common(definition), percentiles: [...(definition.quantiles ?? defaultQuantiles)] }),
+          definition,
+        ),
+      ),
+  };
+}
+
+/** Every declared label with a value: absent ones are "", unknown ones are a programming error caught by the library. */
+function complete(definition: MetricDefinition, labels: Labels = {}): Labels {
+  const values: Labels = {};
+  for (const name of definition.labels ?? []) values[name] = labels[name] ?? '';
+  for (const name of Object.keys(labels)) values[name] = labels[name] ?? '';
+  return values;
+}
+
+function counter(metric: Counter<string>, definition: MetricDefinition): PortCounter {
+  return { add: (labels, value = 1) => metric.inc(complete(definition, labels), value) };
+}
+
+function distribution(metric: Histogram<string> | Summary<string>, definition: MetricDefinition): Distribution {
+  return { observe: (value, labels) => metric.observe(complete(definition, labels), value) };
+}
+
+function gauge(metric: Gauge<string>, definition: MetricDefinition): PortGauge {
+  // The library removes only by the complete label set, so the sets in use are remembered for removal by a part of it.
+  const series = new Map<string, Labels>();
+  const keyOf = (labels: Labels): string => (definition.labels ?? []).map((name) => labels[name] ?? '').join('\u0000');
+  return {
+    set(value, labels) {
+      const full = complete(definition, labels);
+      series.set(keyOf(full), full);
+      metric.set(full, value);
+    },
+    remove(labels) {
+      // With every label given there is one series at most; large clusters have too many to look through.
+      if (definition.labels?.every((name) => labels[name] !== undefined)) {
+        if (series.delete(keyOf(labels))) metric.remove(complete(definition, labels));
+        return;
+      }
+      const wanted = Object.entries(labels);
+      for (const [key, full] of series) {
+        if (!wanted.every(([name, value]) => full[name] === value)) continue;
+        series.delete(key);
+        metric.remove(full);
+      }
+    },
+    reset() {
+      series.clear();
+      metric.reset();
+    },
+  };
+}
