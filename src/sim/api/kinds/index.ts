@@ -1,0 +1,3 @@
+export { coreKinds } from './core.ts';
+export { policyKinds } from './policies.ts';
+export { workloadKinds } from './workloads.ts';

@@ -1,0 +1,55 @@
+// Events as the parts of a cluster write them about pods and nodes. Telling never fails and never waits.
+import { type Clock, formatTime } from '../base/index.ts';
+import type { Kube, KubeObject, Resource } from '../ports/index.ts';
+
+interface EventObject extends KubeObject {
+  involvedObject: object;
+  reason: string;
+  message: string;
+  type: 'Normal' | 'Warning';
+  source: { component: string };
+  firstTimestamp: string;
+  lastTimestamp: string;
+  count: number;
+  reportingComponent: string;
+  reportingInstance: string;
+}
+
+export const events: Resource<EventObject> = {
+  group: '',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+};
+
+export interface Told {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+export type Tell = (resource: Resource, object: KubeObject, told: Told) => void;
+
+/** `component` is who says it, as `kubectl describe` shows. */
+export function eventTeller(kube: Kube, clock: Clock, component: string): Tell {
+  let count = 0;
+  return (resource, object, told) => {
+    const { name = '', namespace = 'default', uid, resourceVersion } = object.metadata;
+    const time = formatTime(clock.now());
+    const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+    const event: EventObject = {
+      metadata: { name: `${name}.${clock.now().toString(16)}${(count++).toString(16)}`, namespace },
+      involvedObject: { apiVersion, kind: resource.kind, name, namespace, uid, resourceVersion },
+      ...told,
+      source: { component },
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+      reportingComponent: component,
+      reportingInstance: '',
+    };
+    // What is told is a courtesy: a namespace on its way out refuses it, and nothing depends on it.
+    kube.create(events, event).catch(() => undefined);
+  };
+}

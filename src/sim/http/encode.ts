@@ -1,0 +1,95 @@
+// Objects as clients see them: whole, as rows of a Table, or only their metadata.
+import { apiVersionOf, type ResourceDefinition } from '../api/definition.ts';
+import { plainLayout } from '../api/tables/index.ts';
+import type { JsonObject } from '../json.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { Form } from './negotiate.ts';
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+export interface View {
+  form: Form;
+  includeObject: IncludeObject;
+  nowMs: number;
+}
+
+const partial = (object: StoredObject): JsonObject => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: 'meta.k8s.io/v1',
+  metadata: object.metadata,
+});
+
+/** One object as the body of an answer. */
+export function encodeObject(definition: ResourceDefinition, object: StoredObject, view: View): JsonObject {
+  if (view.form.as === 'PartialObjectMetadata') return partial(object);
+  if (view.form.as === 'Table')
+    return table(definition, [row(definition, object, view)], { resourceVersion: object.metadata.resourceVersion });
+  return object;
+}
+
+export function table(
+  definition: ResourceDefinition,
+  rows: JsonObject[],
+  metadata: JsonObject,
+  withColumns = true,
+): JsonObject {
+  const { columns } = definition.table ?? plainLayout;
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata,
+    columnDefinitions: withColumns
+      ? columns.map(({ name, type, format = '', description = '', priority = 0 }) => ({
+          name,
+          type,
+          format,
+          description,
+          priority,
+        }))
+      : null,
+    rows,
+  };
+}
+
+export function row(definition: ResourceDefinition, object: StoredObject, view: View): JsonObject {
+  const layout = definition.table ?? plainLayout;
+  const phase = definition.kind === 'Pod' ? (object['status'] as JsonObject | undefined)?.['phase'] : undefined;
+  return {
+    cells: layout.cells(object, view.nowMs),
+    ...((phase === 'Succeeded' || phase === 'Failed') && { conditions: [finished(phase)] }),
+    object: view.includeObject === 'None' ? null : view.includeObject === 'Object' ? object : partial(object),
+  };
+}
+
+const finished = (phase: 'Succeeded' | 'Failed'): JsonObject => ({
+  type: 'Completed',
+  status: 'True',
+  reason: phase,
+  message: phase === 'Succeeded' ? 'The pod has completed successfully.' : 'The pod failed.',
+});
+
+/** One item of a list, as JSON text. Items of built-in lists carry no apiVersion and kind on the wire. */
+export function encodeItem(definition: ResourceDefinition, object: StoredObject, view: View): string {
+  if (view.form.as === 'Table') return JSON.stringify(row(definition, object, view));
+  if (view.form.as === 'PartialObjectMetadata') return JSON.stringify(partial(object));
+  if (definition.custom !== undefined) return JSON.stringify(object);
+  const { apiVersion: _a, kind: _k, ...rest } = object;
+  return JSON.stringify(rest);
+}
+
+/** What surrounds the items of a list. */
+export function listFrame(
+  definition: ResourceDefinition,
+  view: View,
+  metadata: JsonObject,
+): { open: string; close: string } {
+  if (view.form.as === 'Table') {
+    const { rows: _rows, ...frame } = table(definition, [], metadata);
+    return { open: `${JSON.stringify(frame).slice(0, -1)},"rows":[`, close: ']}\n' };
+  }
+  const frame =
+    view.form.as === 'PartialObjectMetadata'
+      ? { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata }
+      : { kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata };
+  return { open: `${JSON.stringify(frame).slice(0, -1)},"items":[`, close: ']}\n' };
+}

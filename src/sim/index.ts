@@ -1,0 +1,10 @@
+export { type Behaviour, type BehaviourOptions, startBehaviour } from './behaviour.ts';
+export { type BorrowedCatalogue, borrowedEc2Catalogue } from './cloud/catalogue/borrowed.ts';
+export { isCatalogueFile, readCatalogueFile } from './cloud/catalogue/catalogue-file.ts';
+export { genericCatalogue } from './cloud/catalogue/generic.ts';
+export { kwokProviderFacts } from './cloud/catalogue/provider-facts.ts';
+export { KwokCloud, type KwokCloudOptions, kwokNodeClasses } from './cloud/kwok-cloud.ts';
+export { type Cluster, type ClusterOptions, createCluster } from './cluster.ts';
+export { type ApiServer, type ApiServerOptions, serveApi } from './http/server.ts';
+export { type FakeKubeletOptions, type FakeKubelets, startFakeKubelets } from './kubelet/fake-kubelets.ts';
+export { SimKube } from './sim-kube.ts';
