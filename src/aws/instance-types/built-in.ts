@@ -1,0 +1,115 @@
+// The catalogue that needs no AWS account: the types, zones and prices that ship with the project, for one node class.
+// The tables are read on first use and kept, so a second class costs only its own arithmetic.
+import { KerfError } from '../../base/index.ts';
+import type { InstanceTypeSpec } from '../../core/index.ts';
+import type { InstanceTypeContext, Prices } from './context.ts';
+import type { InstanceTypeInfo } from './instance-type-info.ts';
+import { instanceTypesFor } from './instance-types.ts';
+import { type NodeClassShape, readNodeClass } from './node-class.ts';
+
+/** The region whose prices stand in for regions without a table of their own. */
+export const defaultRegion = 'us-east-1';
+
+/**
+ * Spot prices move by the hour and by zone, and none ship with the project. The estimate is the simulated provider's
+ * ratio, the same in every zone: cautious, as real discounts are mostly larger.
+ */
+export const spotPriceRatio = 0.7;
+
+/** Default of the setting `vmMemoryOverheadPercent`. */
+export const defaultVmMemoryOverhead = 0.075;
+
+interface Tables {
+  infos: InstanceTypeInfo[];
+  zoneLetters: Record<string, Record<string, string>>;
+  onDemand: Record<string, Record<string, number>>;
+  eniLimits: InstanceTypeContext['eniLimits'];
+  bandwidthMbps: Record<string, number>;
+}
+
+let tables: Promise<Tables> | undefined;
+
+async function readTables(): Promise<Tables> {
+  const [infos, zones, prices, limits, bandwidth] = await Promise.all([
+    import('../data/instance-types.json', { with: { type: 'json' } }),
+    import('../data/zone-offerings.json', { with: { type: 'json' } }),
+    import('../data/on-demand-prices.json', { with: { type: 'json' } }),
+    import('../data/eni-limits.json', { with: { type: 'json' } }),
+    import('../data/bandwidth.json', { with: { type: 'json' } }),
+  ]);
+  return {
+    infos: infos.default,
+    zoneLetters: zones.default,
+    onDemand: prices.default,
+    eniLimits: limits.default,
+    bandwidthMbps: bandwidth.default,
+  };
+}
+
+export interface BuiltInCatalogue {
+  region: string;
+  zones: string[];
+  instanceTypes(nodeClass?: NodeClassShape): InstanceTypeSpec[];
+}
+
+export interface BuiltInOptions {
+  region?: string;
+  /** Zones known to exist; they stand in for a region the tables lack, with every type offered in each. */
+  zones?: readonly string[];
+  vmMemoryOverhead?: number;
+  reservedEnis?: number;
+}
+
+/** Types that EC2 offers in the region, with zones, on-demand prices and estimated spot prices. */
+export async function builtInCatalogue(options: BuiltInOptions = {}): Promise<BuiltInCatalogue> {
+  tables ??= readTables();
+  const { infos, zoneLetters, onDemand, eniLimits, bandwidthMbps } = await tables;
+  const region = options.region ?? defaultRegion;
+  const letters = zoneLetters[region] ?? lettersFor(region, options.zones ?? [], zoneLetters[defaultRegion] ?? {});
+  if (letters === undefined) {
+    throw new KerfError(
+      'RegionUnknown',
+      `no built-in EC2 figures for region ${region}: use one of ${Object.keys(zoneLetters).join(', ')}`,
+    );
+  }
+  const offered = infos.filter(({ InstanceType }) => InstanceType in letters);
+  const zonesOfType: Record<string, string[]> = {};
+  for (const { InstanceType } of offered) {
+    zonesOfType[InstanceType] = [...(letters[InstanceType] ?? '')].map((letter) => `${region}${letter}`);
+  }
+  const zones = [...new Set(Object.values(zonesOfType).flat())].sort();
+  const place = { region, zones, zonesOfType, prices: pricesOf(region, onDemand), eniLimits, bandwidthMbps };
+  return {
+    region,
+    zones,
+    instanceTypes: (nodeClass) =>
+      instanceTypesFor(offered, {
+        ...place,
+        ...readNodeClass(nodeClass, zones),
+        vmMemoryOverhead: options.vmMemoryOverhead ?? defaultVmMemoryOverhead,
+        reservedEnis: options.reservedEnis ?? 0,
+      }),
+  };
+}
+
+/** A region without figures: the types of the default region, in the zones that are known to be there. */
+function lettersFor(
+  region: string,
+  zones: readonly string[],
+  types: Record<string, string>,
+): Record<string, string> | undefined {
+  const letters = zones.filter((zone) => zone.startsWith(region)).map((zone) => zone.slice(region.length));
+  if (letters.length === 0) return undefined;
+  return Object.fromEntries(Object.keys(types).map((type) => [type, letters.join('')]));
+}
+
+function pricesOf(region: string, tablesByRegion: Record<string, Record<string, number>>): Prices {
+  const table = tablesByRegion[region] ?? tablesByRegion[defaultRegion] ?? {};
+  return {
+    onDemand: (type) => table[type],
+    spot: (type) => {
+      const price = table[type];
+      return price === undefined ? undefined : Number((price * spotPriceRatio).toFixed(6));
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// Entry point of the `kerf` command: parses the command line, loads the one command asked for, and turns what it says
+// into an exit code. Errors are printed once, here, with their code.
+import { Command, CommanderError } from 'commander';
+import pc from 'picocolors';
+import { KerfError, messageOf } from '../base/index.ts';
+import { type CommandRunner, exitCode, type Terminal } from './command.ts';
+import { commands } from './commands.ts';
+import { version } from './version.ts';
+
+const terminal: Terminal = {
+  stdin: process.stdin,
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  isTerminal: process.stdout.isTTY === true,
+  errIsTerminal: process.stderr.isTTY === true,
+  columns: process.stdout.columns ?? 80,
+  env: process.env,
+};
+
+const runner: CommandRunner =
+  (action) =>
+  async (...args) => {
+    try {
+      process.exitCode = await action(terminal, ...(args as never[]));
+    } catch (thrown) {
+      process.exitCode = exitCode.failure;
+      const code = thrown instanceof KerfError ? ` (${thrown.code})` : '';
+      terminal.err(`${pc.red('error')}: ${messageOf(thrown)}${code}\n`);
+      if (process.env['KERF_DEBUG'] && thrown instanceof Error) terminal.err(`${thrown.stack}\n`);
+    }
+  };
+
+async function main(argv: string[]): Promise<void> {
+  const program = new Command('kerf')
+    .description('A node autoscaler for Kubernetes on AWS that plans before it acts and explains what it did.')
+    .version(version, '-V, --version')
+    .helpCommand('help [command]', 'show help for a command')
+    .showHelpAfterError('(add --help for the flags and examples)')
+    .exitOverride();
+  const asked = argv.find((arg) => !arg.startsWith('-'));
+  const target = asked === 'help' ? argv[argv.indexOf('help') + 1] : asked;
+  for (const definition of commands) {
+    const command = program.command(definition.name).description(definition.summary).exitOverride();
+    if (definition.name === target) (await definition.load()).configure(command, runner);
+    else command.allowUnknownOption().allowExcessArguments();
+  }
+  try {
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync(argv, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    process.exitCode = thrown.exitCode === 0 ? exitCode.ok : exitCode.failure;
+  }
+}
+
+// A reader that closes early (`kerf crds | head`) is not an error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitCode.ok);
+  throw error;
+});
+void main(process.argv.slice(2));

@@ -1,0 +1,4 @@
+export { type FieldPath, formatPath, parsePath, valueAt } from './field-path.ts';
+export type { Manifest, Position, SyntaxProblem } from './manifest.ts';
+export { asList, asMap, asText, isMap, type PlainMap } from './plain-data.ts';
+export { type ReadItem, type ReadOptions, readManifests, readUnits, type Unit, type UnitItem } from './read.ts';

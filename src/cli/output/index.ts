@@ -1,0 +1,5 @@
+export { type Paint, paintFor } from './paint.ts';
+export { type Progress, progressLine } from './progress.ts';
+export { counted, type Severity, severities, severityMark } from './severity.ts';
+export { type Column, type TableOptions, table } from './table.ts';
+export { textWidth, wrapText } from './text-width.ts';

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import type { Snapshot, SnapshotObject } from '../../core/index.ts';
+import { completeSnapshot } from './complete.ts';
+import { guessProvider } from './provider.ts';
+
+const pool = (name: string, group: string, kind: string, className = 'default'): SnapshotObject => ({
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodePool',
+  metadata: { name },
+  spec: { template: { spec: { nodeClassRef: { group, kind, name: className }, requirements: [] } } },
+});
+const kwokPool = (name: string) => pool(name, 'karpenter.kwok.sh', 'KWOKNodeClass');
+const awsPool = (name: string, className = 'default') => pool(name, 'karpenter.k8s.aws', 'EC2NodeClass', className);
+const nodeClass = (name: string, zones?: string[]): SnapshotObject => ({
+  apiVersion: 'karpenter.k8s.aws/v1',
+  kind: 'EC2NodeClass',
+  metadata: { name },
+  spec: { amiFamily: 'Bottlerocket' },
+  ...(zones === undefined ? {} : { status: { subnets: zones.map((zone) => ({ zone })) } }),
+});
+const snapshot = (items: SnapshotObject[], rest: Partial<Snapshot> = {}): Snapshot => ({
+  apiVersion: 'kerf/v1',
+  kind: 'Snapshot',
+  objects: { apiVersion: 'v1', kind: 'List', items },
+  ...rest,
+});
+const complete = (input: Snapshot, options: Partial<Parameters<typeof completeSnapshot>[1]> = {}) =>
+  completeSnapshot(input, { settings: {}, ...options });
+
+describe('the clock', () => {
+  const at = (time: string) => ({ ...kwokPool('a'), metadata: { name: 'a', creationTimestamp: time } });
+  const timeOf = async (input: Snapshot, time?: string) =>
+    (await complete(input, time === undefined ? {} : { time })).snapshot.time;
+
+  test('is what the flag says, else the snapshot, else the newest object, else the beginning', async () => {
+    const input = snapshot([at('2026-01-01T00:00:00Z'), at('2026-03-01T00:00:00Z')]);
+    expect(await timeOf({ ...input, time: '2026-05-01T00:00:00Z' }, '2026-06-01T00:00:00Z')).toBe(
+      '2026-06-01T00:00:00Z',
+    );
+    expect(await timeOf({ ...input, time: '2026-05-01T00:00:00Z' })).toBe('2026-05-01T00:00:00Z');
+    expect(await timeOf(input)).toBe('2026-03-01T00:00:00Z');
+    expect(await timeOf(snapshot([kwokPool('a')]))).toBe('1970-01-01T00:00:00Z');
+  });
+});
+
+describe('the provider', () => {
+  test('is the one whose node classes the NodePools name, the simulated one otherwise', () => {
+    expect(guessProvider([awsPool('a')])).toBe('aws');
+    expect(guessProvider([kwokPool('a')])).toBe('kwok');
+    expect(guessProvider([kwokPool('a'), nodeClass('x')])).toBe('kwok');
+    expect(guessProvider([nodeClass('x')])).toBe('aws');
+    expect(guessProvider([])).toBe('kwok');
+  });
+
+  test('of the snapshot stands as it is; one without node classes is laid over the chosen one', async () => {
+    const given = { nodeClasses: ['TestNodeClass.karpenter.test.sh'], wellKnownLabels: ['a'] };
+    expect((await complete(snapshot([], { provider: given }))).snapshot.provider).toEqual(given);
+    const partial = { wellKnownLabels: ['a'] } as unknown as NonNullable<Snapshot['provider']>;
+    const facts = (await complete(snapshot([kwokPool('a')], { provider: partial }))).snapshot.provider;
+    expect(facts).toMatchObject({ nodeClasses: ['KWOKNodeClass.karpenter.kwok.sh'], wellKnownLabels: ['a'] });
+  });
+});
+
+describe('instance types', () => {
+  test('are filled in for every NodePool when the snapshot has none, and shared by pools of one class', async () => {
+    const { snapshot: whole, notes } = await complete(snapshot([kwokPool('a'), kwokPool('b')]));
+    expect(whole.instanceTypes?.map(({ nodePool }) => nodePool)).toEqual(['a', 'b']);
+    expect(whole.instanceTypes?.[0]?.items).toHaveLength(144);
+    expect(whole.instanceTypes?.[0]?.items).toBe(whole.instanceTypes?.[1]?.items);
+    expect(notes).toEqual([]);
+  });
+
+  test('of the snapshot are all there is, but for NodePools added to it', async () => {
+    const input = snapshot([kwokPool('a'), kwokPool('b')], { instanceTypes: [{ nodePool: 'a', items: [] }] });
+    expect((await complete(input)).snapshot.instanceTypes).toEqual([{ nodePool: 'a', items: [] }]);
+    const added = await complete(input, { addedPools: new Set(['b']) });
+    expect(added.snapshot.instanceTypes?.map(({ nodePool }) => nodePool)).toEqual(['a', 'b']);
+  });
+
+  test('of EC2 follow the node class: its family, and the zones and region of its subnets', async () => {
+    const zones = ['us-west-2a', 'us-west-2b'];
+    const { snapshot: whole, notes } = await complete(snapshot([awsPool('a', 'x'), nodeClass('x', zones)]));
+    const type = whole.instanceTypes?.[0]?.items?.find(({ name }) => name === 'm5.large');
+    const zoneOf = type?.requirements.find(({ key }) => key === 'topology.kubernetes.io/zone');
+    expect(zoneOf?.values).toEqual(zones);
+    expect(notes).toEqual([]);
+  });
+
+  test('of a class that is missing or has no subnets rest on an assumption, and say so', async () => {
+    const { notes } = await complete(snapshot([awsPool('a', 'x'), awsPool('b', 'y'), nodeClass('x')]));
+    expect(notes).toEqual([
+      'EC2NodeClass x has no subnets in its status: assumed subnets in us-east-1a to us-east-1f',
+      'there is no EC2NodeClass y: assumed AL2023 and subnets in us-east-1a to us-east-1f',
+    ]);
+  });
+
+  test('of a catalogue file serve NodePools of any node class', async () => {
+    const catalogue = { types: [], offeringKeys: ['example.com/rack'] };
+    const input = snapshot([pool('a', 'example.com', 'OwnClass')]);
+    const { snapshot: whole, notes } = await complete(input, { catalogue });
+    expect(whole.instanceTypes).toEqual([{ nodePool: 'a', items: [] }]);
+    expect(whole.provider?.nodeClasses).toContain('OwnClass.example.com');
+    expect(whole.provider?.wellKnownLabels).toContain('example.com/rack');
+    expect(notes).toEqual([]);
+  });
+
+  test('are not given to a NodePool of another provider’s class, which is said', async () => {
+    const { snapshot: whole, notes } = await complete(snapshot([kwokPool('a')]), { provider: 'aws' });
+    expect(whole.instanceTypes).toEqual([]);
+    expect(notes).toEqual([
+      'NodePool a is not used: KWOKNodeClass.karpenter.kwok.sh is not a node class of this provider',
+    ]);
+  });
+});
+
+describe('NodeOverlays', () => {
+  const overlay = (name: string, spec: object): SnapshotObject => ({
+    apiVersion: 'karpenter.sh/v1alpha1',
+    kind: 'NodeOverlay',
+    metadata: { name },
+    spec,
+  });
+  const small = { key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['c-1x-amd64-linux'] };
+  const priceOf = (input: Snapshot) =>
+    input.instanceTypes?.[0]?.items?.find(({ name }) => name === 'c-1x-amd64-linux')?.offerings[0]?.price;
+
+  test('change the catalogue that is filled in', async () => {
+    const input = snapshot([kwokPool('a'), overlay('cheap', { requirements: [small], price: '0.001' })]);
+    const { snapshot: whole, notes } = await complete(input);
+    expect(priceOf(whole)).toBe(0.001);
+    expect(notes).toEqual([]);
+  });
+
+  test('that are invalid or in conflict are named and left out', async () => {
+    const restricted = { key: 'karpenter.sh/secret', operator: 'In', values: ['x'] };
+    const { notes } = await complete(
+      snapshot([
+        kwokPool('a'),
+        overlay('bad', { requirements: [restricted], price: '1' }),
+        overlay('one', { requirements: [small], price: '1' }),
+        overlay('two', { requirements: [small], price: '2' }),
+      ]),
+    );
+    expect(notes).toEqual([
+      expect.stringMatching(/^NodeOverlay bad is not applied: .*karpenter\.sh\/secret/),
+      'NodeOverlay one is not applied: another of the same weight changes the same offering or resource',
+    ]);
+  });
+});

@@ -1,0 +1,115 @@
+// Fills in what a snapshot leaves open, so that the planner sees a whole one: the clock, the provider and its instance
+// types, and what flags say. Never the wall clock: the same input must give the same plan tomorrow.
+import type { PoolInstanceTypes, ProviderFacts, Snapshot, SnapshotObject, SnapshotSettings } from '../../core/index.ts';
+import type { GivenCatalogue } from './catalogue-document.ts';
+import { withOverlays } from './overlays.ts';
+import { guessProvider, loadProvider, nodeClassRefOf, type PlanProvider, type ProviderName } from './provider.ts';
+
+export interface CompletionOptions {
+  provider?: ProviderName;
+  region?: string;
+  catalogue?: GivenCatalogue;
+  settings: SnapshotSettings;
+  time?: string;
+  /** NodePools added to the snapshot afterwards: its instance types cannot know them. */
+  addedPools?: ReadonlySet<string>;
+}
+
+/** The time of a snapshot that has neither a time of its own nor an object with one. */
+const beginningOfTime = '1970-01-01T00:00:00Z';
+
+export interface CompletedSnapshot {
+  snapshot: Snapshot;
+  /** What had to be assumed; for people. */
+  notes: string[];
+}
+
+export async function completeSnapshot(snapshot: Snapshot, options: CompletionOptions): Promise<CompletedSnapshot> {
+  const objects = snapshot.objects.items;
+  const needed = poolsToFill(snapshot, options.addedPools);
+  const needsProvider = snapshot.provider?.nodeClasses === undefined || needed.length > 0;
+  const provider = needsProvider
+    ? await loadProvider(options.provider ?? guessProvider(objects), objects, options)
+    : undefined;
+  const facts = factsFor(snapshot, provider, options.catalogue);
+  const notes = new Set<string>();
+  const offered = needed.flatMap((pool) => typesFor(pool, { ...options, objects, facts, provider, notes }));
+  const filled = await withOverlays(offered, objects, facts, notes);
+  return {
+    snapshot: {
+      ...snapshot,
+      time: options.time ?? snapshot.time ?? newestCreation(objects),
+      settings: { ...snapshot.settings, ...options.settings },
+      provider: facts,
+      instanceTypes: [...(snapshot.instanceTypes ?? []), ...filled],
+    },
+    notes: [...notes],
+  };
+}
+
+/** All NodePools when the snapshot has no instance types; else none of its own: one without an entry is unusable. */
+function poolsToFill(snapshot: Snapshot, added: ReadonlySet<string> | undefined): SnapshotObject[] {
+  const pools = snapshot.objects.items.filter(({ kind }) => kind === 'NodePool');
+  if (snapshot.instanceTypes === undefined) return pools;
+  const known = new Set(snapshot.instanceTypes.map(({ nodePool }) => nodePool));
+  return pools.filter(({ metadata: { name } }) => added?.has(name) === true && !known.has(name));
+}
+
+function factsFor(
+  snapshot: Snapshot,
+  provider: PlanProvider | undefined,
+  catalogue: GivenCatalogue | undefined,
+): ProviderFacts {
+  const given = snapshot.provider;
+  if (given?.nodeClasses !== undefined) return { ...given, wellKnownLabels: given.wellKnownLabels ?? [] };
+  const own = provider?.facts ?? { nodeClasses: [], wellKnownLabels: [] };
+  if (catalogue === undefined) return { ...own, ...given };
+  // A catalogue of its own serves whatever node classes the pools name.
+  const classes = snapshot.objects.items.flatMap((object) => {
+    const ref = object.kind === 'NodePool' ? nodeClassRefOf(object) : undefined;
+    return ref === undefined ? [] : [`${ref.kind}.${ref.group}`];
+  });
+  return {
+    ...own,
+    nodeClasses: [...new Set([...own.nodeClasses, ...classes])].sort(),
+    wellKnownLabels: [...new Set([...own.wellKnownLabels, ...catalogue.offeringKeys])].sort(),
+    ...given,
+  };
+}
+
+interface CatalogueSearch {
+  objects: readonly SnapshotObject[];
+  facts: ProviderFacts;
+  provider: PlanProvider | undefined;
+  catalogue?: GivenCatalogue;
+  notes: Set<string>;
+}
+
+function typesFor(pool: SnapshotObject, search: CatalogueSearch): PoolInstanceTypes[] {
+  const { objects, facts, provider, catalogue, notes } = search;
+  const nodePool = pool.metadata.name;
+  const ref = nodeClassRefOf(pool);
+  if (ref === undefined) return [];
+  if (!facts.nodeClasses.includes(`${ref.kind}.${ref.group}`)) {
+    notes.add(`NodePool ${nodePool} is not used: ${ref.kind}.${ref.group} is not a node class of this provider`);
+    return [];
+  }
+  if (catalogue?.types !== undefined) return [{ nodePool, items: catalogue.types }];
+  if (catalogue?.pools !== undefined) return catalogue.pools.filter((entry) => entry.nodePool === nodePool);
+  // A provider can only offer to node classes of its own.
+  if (provider?.facts.nodeClasses.includes(`${ref.kind}.${ref.group}`) !== true) return [];
+  const nodeClass = objects.find((object) => object.kind === ref.kind && object.metadata.name === ref.name);
+  const assumption = provider.assumes(ref, nodeClass);
+  if (assumption !== undefined) notes.add(assumption);
+  return [{ nodePool, items: provider.instanceTypes(nodeClass) }];
+}
+
+function newestCreation(objects: readonly SnapshotObject[]): string {
+  let newest: string | undefined;
+  for (const { metadata } of objects) {
+    const created = metadata['creationTimestamp'];
+    // Times as the API server writes them, UTC and whole seconds, sort as text.
+    if (typeof created === 'string' && (newest === undefined || created > newest)) newest = created;
+  }
+  return newest ?? beginningOfTime;
+}

@@ -1,0 +1,126 @@
+// `kerf plan --consolidate`: what disruption would do next with a cluster, and a verdict about every node. The same
+// decisions the controller makes, without its waiting and without changing anything.
+import {
+  type Command,
+  commandText,
+  decisionOf,
+  driftCommand,
+  emptinessCommand,
+  Fleet,
+  multiNodeCommand,
+  type NodeVerdict,
+  nodeVerdicts,
+  Round,
+  type Sliced,
+  type Snapshot,
+  singleNodeCommand,
+} from '../../core/index.ts';
+import { counted, type Paint, table } from '../output/index.ts';
+import { perHour, perMonth, price } from './money.ts';
+
+export interface ConsolidationPlan {
+  apiVersion: 'kerf/v1';
+  kind: 'ConsolidationPlan';
+  /** What every node costs together today. */
+  pricePerHour: number;
+  /** The command that would be started first; absent if none would. */
+  next?: {
+    reason: string;
+    decision: string;
+    command: string;
+    nodes: string[];
+    replacements: { nodePool: string; instanceTypes: string[] }[];
+    savingsPerHour: number;
+  };
+  /** Each node by itself. */
+  nodes: NodeVerdict[];
+}
+
+export function planConsolidation(snapshot: Snapshot): ConsolidationPlan {
+  const round = new Round(new Fleet(snapshot));
+  const command =
+    emptinessCommand(round).command ??
+    finish(driftCommand(round)).command ??
+    finish(multiNodeCommand(round)).command ??
+    finish(singleNodeCommand(round)).command;
+  const nodes = finish(nodeVerdicts(round));
+  return {
+    apiVersion: 'kerf/v1',
+    kind: 'ConsolidationPlan',
+    pricePerHour: nodes.reduce((sum, node) => sum + node.pricePerHour, 0),
+    ...(command === undefined ? {} : { next: nextOf(command) }),
+    nodes,
+  };
+}
+
+function nextOf(command: Command): NonNullable<ConsolidationPlan['next']> {
+  return {
+    reason: command.reason,
+    decision: decisionOf(command),
+    command: commandText(command),
+    nodes: command.members.map((member) => member.name),
+    replacements: command.replacements.map((each) =>
+      each.kind === 'planned'
+        ? { nodePool: each.node.nodePool, instanceTypes: each.node.instanceTypes }
+        : { nodePool: each.nodePool, instanceTypes: [] },
+    ),
+    savingsPerHour: command.savings,
+  };
+}
+
+/** A sliced computation at one go: a command line has nobody else to serve. */
+export function finish<T>(work: Sliced<T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Lines of the table before the rest is left to -o json. */
+const mostLines = 60;
+
+export function renderConsolidation(plan: ConsolidationPlan, paint: Paint): string {
+  const { next, nodes } = plan;
+  const sections = [`${counted(nodes.length, 'node')}, ${price(plan.pricePerHour)}.\n`];
+  if (next === undefined) sections.push('Nothing would be removed or replaced now.\n');
+  else {
+    const { instanceTypes = [] } = next.replacements[0] ?? {};
+    const instead = instanceTypes.length === 0 ? '' : ` by ${instanceTypes.slice(0, 3).join(', ')}`;
+    sections.push(
+      `${paint.bold('Next')}\n  ${next.command} (${next.reason})${instead}\n  saves ${price(next.savingsPerHour)}\n`,
+    );
+  }
+  const rows = nodes
+    .slice(0, mostLines)
+    .map((node) => [
+      node.node,
+      node.nodePool ?? '',
+      node.instanceType ?? '',
+      perHour(node.pricePerHour),
+      node.verdict,
+      node.savingsPerHour > 0 ? perMonth(node.savingsPerHour) : '',
+      whyOf(node),
+    ]);
+  const columns = [
+    { title: 'node' },
+    { title: 'pool' },
+    { title: 'type' },
+    { title: '$/hour', align: 'right' as const },
+    { title: 'alone' },
+    { title: 'saves $/month', align: 'right' as const },
+    { title: 'why' },
+  ];
+  const drawn = table(columns, rows, { indent: '  ', heading: paint.dim });
+  const left = nodes.length > mostLines ? `  and ${nodes.length - mostLines} more; -o json has them all\n` : '';
+  if (nodes.length > 0) sections.push(`${paint.bold('Each node by itself')}\n${drawn}${left}`);
+  return sections.join('\n');
+}
+
+function whyOf({ reason, replacements, blockers }: NodeVerdict): string {
+  if (reason !== undefined) {
+    const [first] = replacements ?? [];
+    return first === undefined ? reason : `${reason}: ${first.instanceType} in ${first.zone} instead`;
+  }
+  const [first, ...more] = blockers;
+  return `${first?.message ?? ''}${more.length > 0 ? ` (and ${more.length} more)` : ''}`;
+}

@@ -1,0 +1,263 @@
+// `kerf plan`: what would happen to the pods of manifests, of a snapshot or of a live cluster, and what it would cost.
+// Reads only; nothing is launched or changed anywhere.
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { type Command, Option } from 'commander';
+import { KerfError, parseTime } from '../../base/index.ts';
+import { type Plan, planSnapshot, type Snapshot, type SnapshotSettings } from '../../core/index.ts';
+import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
+import { type Progress, paintFor, progressLine } from '../output/index.ts';
+import { type CompletionOptions, completeSnapshot } from './complete.ts';
+import { comparePlans } from './diff.ts';
+import { type InputOptions, readInput } from './input.ts';
+import { type ProviderName, providerNames } from './provider.ts';
+import { renderDiff } from './render-diff.ts';
+import { renderPlan } from './render-plan.ts';
+
+export interface PlanFlags {
+  filename?: string[];
+  snapshot?: string;
+  context?: string | true;
+  kubeconfig?: string;
+  provider?: ProviderName;
+  region?: string;
+  instanceTypes?: string;
+  preferencePolicy?: 'Respect' | 'Ignore';
+  minValuesPolicy?: 'Strict' | 'BestEffort';
+  bound?: boolean;
+  improve: boolean;
+  time?: string;
+  diff?: string[];
+  consolidate?: boolean;
+  failOnUnschedulable?: boolean;
+  output: 'table' | 'json' | 'yaml';
+}
+
+export function configure(command: Command, run: CommandRunner): void {
+  command
+    .description(
+      'Show what would be launched for the pods of manifests, a snapshot or a live cluster, and what it would cost.\nNothing is changed anywhere.',
+    )
+    .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
+    .option('--snapshot <file>', 'start from a snapshot (see `kerf snapshot`), JSON or YAML, or - for standard input')
+    .option('--context [name]', 'start from a live cluster: a context of the kubeconfig, the current one by default')
+    .option('--kubeconfig <file>', 'kubeconfig to use with --context')
+    .addOption(
+      new Option('--provider <name>', 'whose instance types to use; by default the one the NodePools name').choices(
+        providerNames,
+      ),
+    )
+    .option('--region <name>', 'AWS region; by default the one the objects are in, else us-east-1')
+    .option('--instance-types <file>', 'a catalogue: KWOK format, or instanceTypes as in a snapshot')
+    .addOption(new Option('--preference-policy <policy>', 'what preferences count for').choices(['Respect', 'Ignore']))
+    .addOption(new Option('--min-values-policy <policy>', 'what minValues count for').choices(['Strict', 'BestEffort']))
+    .option('--bound', 'also compute the price below which no plan can be')
+    .option('--no-improve', 'leave out the search for cheaper nodes after the first packing')
+    .option('--time <time>', "clock of the decision (RFC 3339); by default the snapshot's, else the newest object's")
+    .option('--diff <config...>', 'compare two configurations (files, folders or snapshots) on the same workload')
+    .option('--consolidate', 'show instead which nodes could go or be replaced, what that saves, and why others stay')
+    .option('--fail-on-unschedulable', 'exit with 1 if some pod has no place')
+    .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'json', 'yaml']).default('table'))
+    .addHelpText('after', helpText)
+    .action(run(runPlan));
+}
+
+const helpText = `
+Exit codes:
+  0  planned (also if some pods have no place, unless --fail-on-unschedulable)
+  1  planned, some pod has no place, and --fail-on-unschedulable was given
+  2  not planned: unreadable or malformed input, wrong flags, no cluster
+
+Examples:
+  kerf plan -f nodepool.yaml -f workload/
+  kerf plan --snapshot cluster.json -o json
+  kerf plan --context prod -f new-deployment.yaml
+  kerf plan --context prod --consolidate
+  kerf plan --diff pools-today.yaml pools-tomorrow.yaml -f workload/`;
+
+/** Indenting a plan of thousands of nodes, each with hundreds of types, takes longer than making it. */
+const mostNodesIndented = 100;
+
+async function runPlan(outer: Terminal, flags: PlanFlags): Promise<number> {
+  const terminal = await withStdinOnce(outer, flags);
+  const progress = progressLine(terminal);
+  try {
+    if (flags.consolidate === true) return await consolidateOnce(terminal, flags, progress);
+    return flags.diff === undefined
+      ? await planOnce(terminal, flags, progress)
+      : await planTwice(terminal, flags, flags.diff, progress);
+  } finally {
+    progress.clear();
+  }
+}
+
+async function consolidateOnce(terminal: Terminal, flags: PlanFlags, progress: Progress): Promise<number> {
+  const snapshot = await loadSnapshot(terminal, flags, flags.filename ?? [], progress);
+  progress.show(() => 'looking for nodes that could go');
+  const { planConsolidation, renderConsolidation } = await import('./consolidate.ts');
+  const plan = planConsolidation(snapshot);
+  progress.clear();
+  const text =
+    flags.output === 'table' ? renderConsolidation(plan, paintFor(terminal)) : await serialize(plan, flags.output);
+  terminal.out(text);
+  return exitCode.ok;
+}
+
+/** Standard input can be read by one flag alone; a comparison reads it for both of its plans. */
+async function withStdinOnce(terminal: Terminal, flags: PlanFlags): Promise<Terminal> {
+  const names = [...(flags.filename ?? []), ...(flags.diff ?? []), flags.snapshot, flags.instanceTypes];
+  const uses = names.filter((name) => name === '-').length;
+  if (uses > 1) {
+    throw new KerfError('FlagsInvalid', 'standard input (-) can be read only once: write one of the inputs to a file');
+  }
+  if (uses === 0 || flags.diff === undefined) return terminal;
+  const parts: Buffer[] = [];
+  for await (const part of terminal.stdin) parts.push(Buffer.from(part));
+  return Object.defineProperty({ ...terminal }, 'stdin', { get: () => Readable.from(parts) });
+}
+
+async function planOnce(terminal: Terminal, flags: PlanFlags, progress: Progress): Promise<number> {
+  const { plan, snapshot } = await makePlan(terminal, flags, flags.filename ?? [], progress);
+  progress.clear();
+  if (flags.output === 'table') {
+    const { columns, isTerminal } = terminal;
+    const widestLine = isTerminal ? { widestLine: columns } : {};
+    terminal.out(renderPlan(plan, snapshot, { paint: paintFor(terminal), columns, ...widestLine }));
+  } else {
+    terminal.out(await serialize(plan, flags.output, plan.newNodes.length <= mostNodesIndented));
+  }
+  return plan.unschedulable.length > 0 && flags.failOnUnschedulable === true ? exitCode.findings : exitCode.ok;
+}
+
+async function planTwice(terminal: Terminal, flags: PlanFlags, configs: string[], progress: Progress): Promise<number> {
+  const [first, second, ...more] = configs;
+  if (first === undefined || second === undefined || more.length > 0) {
+    throw new KerfError(
+      'FlagsInvalid',
+      `--diff takes two configurations, not ${configs.length}: kerf plan --diff A B -f workload/`,
+    );
+  }
+  const before = await makePlan(terminal, flags, [...(flags.filename ?? []), first], progress);
+  const after = await makePlan(terminal, flags, [...(flags.filename ?? []), second], progress);
+  progress.clear();
+  const [nameBefore, nameAfter] = shortNames(first, second);
+  const diff = comparePlans({ ...before, name: nameBefore }, { ...after, name: nameAfter });
+  terminal.out(flags.output === 'table' ? renderDiff(diff, paintFor(terminal)) : await serialize(diff, flags.output));
+  const unplaced = before.plan.unschedulable.length + after.plan.unschedulable.length;
+  return unplaced > 0 && flags.failOnUnschedulable === true ? exitCode.findings : exitCode.ok;
+}
+
+/** File names alone where that tells the two apart. */
+function shortNames(first: string, second: string): [string, string] {
+  const short: [string, string] = [basename(first), basename(second)];
+  return short[0] === short[1] ? [first, second] : short;
+}
+
+interface PlannedSnapshot {
+  plan: Plan;
+  snapshot: Snapshot;
+}
+
+async function makePlan(
+  terminal: Terminal,
+  flags: PlanFlags,
+  files: string[],
+  progress: Progress,
+): Promise<PlannedSnapshot> {
+  const snapshot = await loadSnapshot(terminal, flags, files, progress);
+  progress.show(() => 'planning');
+  const plan = planSnapshot(snapshot, { improve: flags.improve, stopwatch: () => performance.now() });
+  if (flags.bound === true) {
+    progress.show(() => 'computing the lower bound');
+    const { lowerBoundPerHour } = await import('./bound.ts');
+    plan.lowerBoundPerHour = await lowerBoundPerHour(snapshot, plan);
+  }
+  return { plan: flags.bound === true ? await withBound(plan, snapshot, progress) : plan, snapshot };
+}
+
+/** The snapshot that flags ask for, complete; what had to be assumed is told. */
+export async function loadSnapshot(
+  terminal: Terminal,
+  flags: PlanFlags,
+  files: string[],
+  progress: Progress,
+): Promise<Snapshot> {
+  const input = await readInput(inputOptions(terminal, flags, files, progress));
+  const { snapshot, notes } = await completeSnapshot(input.snapshot, {
+    ...(await completionOptions(terminal, flags, input.snapshot)),
+    addedPools: input.addedPools,
+  });
+  progress.clear();
+  for (const note of [...input.notes, ...notes]) terminal.err(`note: ${note}\n`);
+  return snapshot;
+}
+
+async function withBound(plan: Plan, snapshot: Snapshot, progress: Progress): Promise<Plan> {
+  const { lowerBoundPerHour } = await import('./bound.ts');
+  progress.show(() => 'computing the lower bound');
+  const bound = await lowerBoundPerHour(snapshot, plan);
+  const { newNodes, existingNodes, unschedulable, ...head } = plan;
+  // Rounded down: a bound must not be above the truth.
+  return { ...head, lowerBoundPerHour: Math.floor(bound * 1e9) / 1e9, newNodes, existingNodes, unschedulable };
+}
+
+function inputOptions(terminal: Terminal, flags: PlanFlags, files: string[], progress: Progress): InputOptions {
+  const { context, kubeconfig } = flags;
+  if (files.length === 0 && flags.snapshot === undefined && context === undefined) {
+    throw new KerfError('NothingToPlan', 'there is nothing to plan: give manifests (-f), a --snapshot or a --context');
+  }
+  if (flags.snapshot !== undefined && context !== undefined) {
+    throw new KerfError(
+      'FlagsInvalid',
+      'cannot start from a snapshot and from a live cluster at once: give one of them',
+    );
+  }
+  const options: InputOptions = { files, source: { stdin: terminal.stdin, progress } };
+  if (flags.snapshot !== undefined) options.snapshotFile = flags.snapshot;
+  if (context !== undefined) {
+    options.readCluster = async () => {
+      const { snapshotOfCluster } = await import('../snapshot/cluster.ts');
+      return snapshotOfCluster({
+        env: terminal.env,
+        progress,
+        ...(context === true ? {} : { context }),
+        ...(kubeconfig === undefined ? {} : { kubeconfig }),
+      });
+    };
+  }
+  return options;
+}
+
+async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot: Snapshot): Promise<CompletionOptions> {
+  const settings: SnapshotSettings = {};
+  if (flags.preferencePolicy !== undefined) settings.preferencePolicy = flags.preferencePolicy;
+  if (flags.minValuesPolicy !== undefined) settings.minValuesPolicy = flags.minValuesPolicy;
+  const options: CompletionOptions = { settings };
+  if (flags.provider !== undefined) options.provider = flags.provider;
+  if (flags.region !== undefined) options.region = flags.region;
+  if (flags.time !== undefined) {
+    if (parseTime(flags.time) === undefined) {
+      throw new KerfError(
+        'FlagsInvalid',
+        `--time ${flags.time} is not a time: write it like 2026-11-16T04:00:00Z (RFC 3339)`,
+      );
+    }
+    options.time = flags.time;
+  }
+  if (flags.instanceTypes !== undefined) {
+    if (snapshot.instanceTypes !== undefined) {
+      terminal.err(
+        'note: the snapshot has instance types of its own; --instance-types is used only for NodePools added to it\n',
+      );
+    }
+    const { readCatalogue } = await import('./catalogue-document.ts');
+    options.catalogue = await readCatalogue(flags.instanceTypes, { stdin: terminal.stdin });
+  }
+  return options;
+}
+
+async function serialize(value: unknown, format: 'json' | 'yaml', indented = true): Promise<string> {
+  if (format === 'json') return `${JSON.stringify(value, undefined, indented ? 2 : 0)}\n`;
+  const { stringify } = await import('yaml');
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}

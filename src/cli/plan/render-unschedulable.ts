@@ -1,0 +1,48 @@
+// Pods without a place, by workload and reason: why, in which pool, and what would help.
+import type { Reason, UnschedulablePod } from '../../core/index.ts';
+import { type Paint, wrapText } from '../output/index.ts';
+import { listWorkloads, type WorkloadNames } from './workload-names.ts';
+
+/** Reasons shown in full; further ones are counted. */
+const mostReasons = 20;
+
+interface Complaint {
+  reasons: Reason[];
+  pods: string[];
+}
+
+export function renderUnschedulable(
+  pods: readonly UnschedulablePod[],
+  names: WorkloadNames,
+  { paint, columns }: { paint: Paint; columns: number },
+): string {
+  const complaints = group(pods);
+  const lines: string[] = [];
+  for (const { reasons, pods: concerned } of complaints.slice(0, mostReasons)) {
+    lines.push(`  ${paint.yellow(reasons[0]?.code ?? '')}: ${listWorkloads(names.count(concerned), 6)}`);
+    for (const reason of reasons) {
+      const where = reason.nodePool === undefined ? '' : `pool ${reason.nodePool}: `;
+      lines.push(...indented(`${where}${reason.message}`, 4, columns));
+      if (reason.suggestion !== undefined) lines.push(...indented(`try: ${reason.suggestion}`, 6, columns));
+    }
+  }
+  if (complaints.length > mostReasons)
+    lines.push(`  and ${complaints.length - mostReasons} more reasons; -o json has them all`);
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function indented(text: string, by: number, columns: number): string[] {
+  return wrapText(text, Math.max(40, columns - by)).map((line) => ' '.repeat(by) + line);
+}
+
+/** Pods with the same story, most pods first. */
+function group(pods: readonly UnschedulablePod[]): Complaint[] {
+  const groups = new Map<string, Complaint>();
+  for (const { pod, reasons } of pods) {
+    const key = JSON.stringify(reasons);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, { reasons, pods: [pod] });
+    else known.pods.push(pod);
+  }
+  return [...groups.values()].sort((left, right) => right.pods.length - left.pods.length);
+}

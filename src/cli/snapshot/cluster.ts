@@ -1,0 +1,121 @@
+// A snapshot of a live cluster: read-only lists of the kinds that decisions look at. Secrets and ConfigMaps are never
+// read. Kinds that the cluster does not serve (no AWS node classes, say) are simply absent.
+import { awsGroup, group, kwokGroup } from '../../api/names.ts';
+import { formatTime } from '../../base/index.ts';
+import type { Snapshot, SnapshotObject } from '../../core/index.ts';
+import { isKubeError, type Kube, type Resource, resources } from '../../ports/index.ts';
+import type { Progress } from '../output/index.ts';
+import { version } from '../version.ts';
+import { machinesOf } from './machines.ts';
+
+const own = (kind: string, plural: string, group: string, version: string): Resource => ({
+  group,
+  version,
+  plural,
+  kind,
+  namespaced: false,
+});
+
+const wantedResources: Resource[] = [
+  resources.namespaces,
+  own('NodePool', 'nodepools', group, 'v1'),
+  own('NodeClaim', 'nodeclaims', group, 'v1'),
+  own('EC2NodeClass', 'ec2nodeclasses', awsGroup, 'v1'),
+  own('KWOKNodeClass', 'kwoknodeclasses', kwokGroup, 'v1alpha1'),
+  resources.nodes,
+  resources.pods,
+  resources.daemonSets,
+  resources.podDisruptionBudgets,
+  resources.persistentVolumeClaims,
+  resources.persistentVolumes,
+  resources.storageClasses,
+  resources.csiNodes,
+  resources.volumeAttachments,
+];
+
+/** What the API server's own clients ask for per page. */
+const pageSize = 500;
+const mostAttempts = 3;
+
+/** Written by `kubectl apply`: a second copy of the whole object, environment included. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+export interface ClusterOptions {
+  env: Record<string, string | undefined>;
+  context?: string;
+  kubeconfig?: string;
+  progress?: Progress;
+}
+
+export async function snapshotOfCluster(options: ClusterOptions): Promise<Snapshot> {
+  const [{ findAccess, KubeClient }, { RealClock }] = await Promise.all([
+    import('../../kube/index.ts'),
+    import('../../runtime/index.ts'),
+  ]);
+  const clock = new RealClock();
+  const { env, context, kubeconfig } = options;
+  const access = await findAccess({
+    clock,
+    env,
+    ...(context === undefined ? {} : { context }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  });
+  const kube = new KubeClient({ access, clock, userAgent: `kerf/${version}`, rateLimit: { qps: 50, burst: 100 } });
+  try {
+    return { ...(await collectSnapshot(kube, clock.now(), options.progress)), name: access.source };
+  } finally {
+    await kube.close();
+  }
+}
+
+/** Everything a decision reads, as the API has it now. */
+export async function collectSnapshot(kube: Pick<Kube, 'list'>, nowMs: number, progress?: Progress): Promise<Snapshot> {
+  const items: SnapshotObject[] = [];
+  for (const wanted of wantedResources) {
+    for (const object of await listAll(kube, wanted, progress)) items.push(cleaned(object));
+  }
+  return {
+    apiVersion: 'kerf/v1',
+    kind: 'Snapshot',
+    time: formatTime(nowMs),
+    objects: { apiVersion: 'v1', kind: 'List', items },
+    nodeState: machinesOf(items),
+  };
+}
+
+async function listAll(kube: Pick<Kube, 'list'>, wanted: Resource, progress?: Progress): Promise<SnapshotObject[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await listPages(kube, wanted, progress);
+    } catch (thrown) {
+      if (isKubeError(thrown, 'NotFound')) return [];
+      // The pages have outlived the server's memory of that moment: begin again, but not for ever.
+      if (!isKubeError(thrown, 'Expired') || attempt === mostAttempts) throw thrown;
+    }
+  }
+}
+
+async function listPages(kube: Pick<Kube, 'list'>, wanted: Resource, progress?: Progress): Promise<SnapshotObject[]> {
+  const objects: SnapshotObject[] = [];
+  let token: string | undefined;
+  do {
+    const page = await kube.list(wanted, { limit: pageSize, ...(token === undefined ? {} : { continue: token }) });
+    for (const item of page.items) objects.push(item as SnapshotObject);
+    token = page.continue;
+    progress?.show(() => `reading ${wanted.plural}: ${objects.length}`);
+  } while (token !== undefined);
+  return objects;
+}
+
+function cleaned(object: SnapshotObject): SnapshotObject {
+  const {
+    managedFields: _,
+    annotations,
+    ...metadata
+  } = object.metadata as SnapshotObject['metadata'] & {
+    annotations?: Record<string, string>;
+  };
+  if (annotations === undefined) return { ...object, metadata };
+  const { [lastApplied]: __, ...kept } = annotations;
+  return { ...object, metadata: { ...metadata, annotations: kept } };
+}

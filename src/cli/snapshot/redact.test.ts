@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import { planSnapshot, type Snapshot, type SnapshotObject } from '../../core/index.ts';
+import { genericCatalogue, kwokProviderFacts } from '../../sim/index.ts';
+import { redactSnapshot } from './redact.ts';
+import { checkSnapshot } from './snapshot-document.ts';
+
+const waiting = {
+  phase: 'Pending',
+  conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'acme' }],
+};
+
+const pod = (name: string, spec: object = {}, metadata: object = {}): SnapshotObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: `acme-${name}`,
+    namespace: 'acme-shop',
+    uid: name,
+    labels: { team: 'acme-team', 'app.kubernetes.io/name': 'acme-web' },
+    annotations: { 'acme.com/note': 'acme', 'karpenter.sh/do-not-disrupt': 'true' },
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'acme-web', uid: 'u', controller: true }],
+    ...metadata,
+  },
+  spec: {
+    containers: [
+      {
+        name: 'acme-main',
+        image: 'registry.acme.com/web',
+        command: ['acme'],
+        env: [{ name: 'ACME_TOKEN', value: 'acme' }],
+        resources: { requests: { cpu: '1' } },
+      },
+    ],
+    volumes: [
+      { name: 'acme-config', configMap: { name: 'acme-config' } },
+      { name: 'acme-scratch', ephemeral: { volumeClaimTemplate: { spec: {} } } },
+    ],
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'topology.kubernetes.io/zone',
+        whenUnsatisfiable: 'DoNotSchedule',
+        labelSelector: { matchLabels: { team: 'acme-team' } },
+      },
+    ],
+    affinity: {
+      podAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 1,
+            podAffinityTerm: {
+              topologyKey: 'topology.kubernetes.io/zone',
+              namespaces: ['acme-shop'],
+              labelSelector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['acme-team'] }] },
+            },
+          },
+        ],
+      },
+    },
+    ...spec,
+  },
+  status: waiting,
+});
+
+const claim = (name: string): SnapshotObject => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: `acme-${name}-acme-scratch`, namespace: 'acme-shop' },
+  spec: { storageClassName: 'fast' },
+  status: { phase: 'Pending' },
+});
+
+const snapshot: Snapshot = {
+  apiVersion: 'kerf/v1',
+  kind: 'Snapshot',
+  name: 'context acme',
+  time: '2026-11-16T04:00:00Z',
+  provider: kwokProviderFacts(),
+  instanceTypes: [{ nodePool: 'default', items: genericCatalogue() }],
+  nodeState: [{ node: 'ip-1.acme.internal', providerID: 'aws:///us-east-1a/i-acme', initialized: true }],
+  objects: {
+    apiVersion: 'v1',
+    kind: 'List',
+    items: [
+      {
+        apiVersion: 'karpenter.sh/v1',
+        kind: 'NodePool',
+        metadata: { name: 'default' },
+        spec: {
+          template: {
+            spec: {
+              nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
+              requirements: [{ key: 'kubernetes.io/os', operator: 'In', values: ['linux'] }],
+            },
+          },
+        },
+        status: { conditions: [{ type: 'Ready', status: 'True' }] },
+      },
+      {
+        apiVersion: 'storage.k8s.io/v1',
+        kind: 'StorageClass',
+        metadata: { name: 'fast' },
+        provisioner: 'ebs.csi.aws.com',
+        volumeBindingMode: 'WaitForFirstConsumer',
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: {
+          name: 'ip-1.acme.internal',
+          labels: { 'kubernetes.io/hostname': 'ip-1.acme.internal', 'topology.kubernetes.io/zone': 'test-zone-a' },
+        },
+        spec: { providerID: 'aws:///us-east-1a/i-acme' },
+        status: {
+          allocatable: { cpu: '1500m', memory: '8Gi', pods: '10' },
+          addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+        },
+      },
+      ...['a', 'b', 'c', 'd', 'e'].map((name) => pod(name)),
+      ...['a', 'b', 'c', 'd', 'e'].map(claim),
+      {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: 'acme-shop', labels: { 'kubernetes.io/metadata.name': 'acme-shop' } },
+      },
+    ],
+  },
+};
+
+test('nothing of the owner’s own is left', () => {
+  const text = JSON.stringify({ ...redactSnapshot(snapshot), instanceTypes: [] });
+  expect(text).not.toMatch(/acme|10\.0\.0\.1/i);
+  expect(text).toContain('test-zone-a');
+  expect(text).toContain('karpenter.sh/do-not-disrupt');
+});
+
+test('the redacted snapshot is a valid one', () => {
+  expect(checkSnapshot(redactSnapshot(snapshot)).problems).toEqual([]);
+});
+
+test('the redacted snapshot plans alike: selectors, owners and claims still meet', () => {
+  const shape = (input: Snapshot) => {
+    const plan = planSnapshot(input);
+    return {
+      pods: plan.pods,
+      price: plan.pricePerHour,
+      nodes: plan.newNodes.map(({ chosen, pods }) => [chosen.instanceType, chosen.zone, pods.length]),
+      existing: plan.existingNodes.map(({ pods }) => pods.length),
+      unschedulable: plan.unschedulable.length,
+    };
+  };
+  expect(shape(snapshot)).toMatchObject({ pods: 5, unschedulable: 0 });
+  expect(shape(redactSnapshot(snapshot))).toEqual(shape(snapshot));
+});

@@ -1,0 +1,162 @@
+// Takes out of a snapshot what is nobody else's business and no decision needs: environment, commands, images,
+// annotations and addresses go; names and label values of the owner's own become numbers, the same text the same number
+// everywhere, so that selectors, owners, claims and budgets still meet and the plan stays the same in kind.
+//
+// Kept: what Kubernetes, Karpenter and the clouds define (instance types, zones, architectures, resource names), numbers
+// (they are compared), label keys, taints, and the names of NodePools, node classes and storage classes.
+import type { Snapshot, SnapshotObject } from '../../core/index.ts';
+
+/** Fields of containers, pods and nodes that no decision reads. */
+const dropped = new Set([
+  'env',
+  'envFrom',
+  'command',
+  'args',
+  'image',
+  'imageID',
+  'images',
+  'imagePullSecrets',
+  'volumeMounts',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+  'serviceAccount',
+  'serviceAccountName',
+  'hostAliases',
+  'addresses',
+  'nodeInfo',
+  'podIP',
+  'podIPs',
+  'hostIP',
+  'hostIPs',
+  'message',
+  'userData',
+  'tags',
+  'managedFields',
+  'nodeID',
+]);
+
+/** Volume sources whose names point at configuration. */
+const droppedVolumes = new Set(['configMap', 'secret', 'projected', 'downwardAPI', 'hostPath']);
+
+/** Fields whose text names an object of the owner's. */
+const nameFields = new Set([
+  'name',
+  'generateName',
+  'namespace',
+  'nodeName',
+  'claimName',
+  'volumeName',
+  'role',
+  'instanceProfile',
+]);
+
+/** Kinds that are configuration: a report about them is unreadable without their names. */
+const configuration = new Set(['NodePool', 'EC2NodeClass', 'KWOKNodeClass', 'NodeOverlay', 'StorageClass']);
+
+/** Domains whose labels and annotations are public vocabulary. */
+const publicDomain = /(^|\.)(kubernetes\.io|k8s\.io|karpenter\.sh|k8s\.aws|karpenter\.kwok\.sh|csi\.aws\.com)$/;
+/** Labels that Kubernetes defines and people fill. */
+const ownLabels = /^(kubernetes\.io\/(hostname|metadata\.name)$|app\.kubernetes\.io\/|statefulset\.kubernetes\.io\/)/;
+const publicNames = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
+
+export function redactSnapshot(snapshot: Snapshot): Snapshot {
+  const redactor = new Redactor();
+  for (const object of snapshot.objects.items) redactor.nameEphemeralClaims(object);
+  const { nodeState, name: _, ...rest } = snapshot;
+  return {
+    ...rest,
+    name: 'redacted',
+    objects: { ...snapshot.objects, items: snapshot.objects.items.map((object) => redactor.object(object)) },
+    ...(nodeState === undefined
+      ? {}
+      : { nodeState: nodeState.map((entry) => redactor.value(entry, 'nodeState') as typeof entry) }),
+  };
+}
+
+class Redactor {
+  readonly #known = new Map<string, string>();
+
+  object(object: SnapshotObject): SnapshotObject {
+    const redacted = this.value(object, object.kind) as SnapshotObject;
+    if (!configuration.has(object.kind)) return redacted;
+    return { ...redacted, metadata: { ...redacted.metadata, name: object.metadata.name } };
+  }
+
+  value(value: unknown, field: string): unknown {
+    if (Array.isArray(value)) {
+      return value.map((item) =>
+        field === 'namespaces' && typeof item === 'string' ? this.#pseudonym(item) : this.value(item, field),
+      );
+    }
+    if (typeof value === 'object' && value !== null) return this.#fields(value as Record<string, unknown>, field);
+    return value;
+  }
+
+  /** The claim of an ephemeral volume is found by its name, `<pod>-<volume>`, which must stay made of its parts. */
+  nameEphemeralClaims(object: SnapshotObject): void {
+    const spec = object['spec'] as { volumes?: { name: string; ephemeral?: unknown }[] } | undefined;
+    if (object.kind !== 'Pod') return;
+    for (const { name, ephemeral } of spec?.volumes ?? []) {
+      if (ephemeral === undefined) continue;
+      const pod = object.metadata.name;
+      this.#known.set(`${pod}-${name}`, `${this.#pseudonym(pod)}-${this.#pseudonym(name)}`);
+    }
+  }
+
+  #fields(value: Record<string, unknown>, field: string): Record<string, unknown> {
+    if (field === 'labels' || field === 'matchLabels' || field === 'nodeSelector') return this.#labels(value);
+    if (field === 'annotations') return keptAnnotations(value);
+    const isExpression = typeof value['key'] === 'string' && Array.isArray(value['values']);
+    const redacted: Record<string, unknown> = {};
+    for (const [key, inner] of Object.entries(value)) {
+      if (dropped.has(key) || (field === 'volumes' && droppedVolumes.has(key))) continue;
+      if (isExpression && key === 'values')
+        redacted[key] = (inner as unknown[]).map((one) => this.#labelValue(String(value['key']), one));
+      else if (typeof inner === 'string' && this.#isName(key, field)) redacted[key] = this.#pseudonym(inner);
+      else if (key === 'providerID' && typeof inner === 'string')
+        redacted[key] = `redacted:///${this.#pseudonym(inner)}`;
+      else redacted[key] = this.value(inner, key);
+    }
+    return redacted;
+  }
+
+  /** Names of pods, nodes, namespaces, claims; not of storage drivers or of configuration. */
+  #isName(key: string, field: string): boolean {
+    if (field === 'nodeState') return key === 'node' || key === 'nodeClaim';
+    return nameFields.has(key) && field !== 'drivers' && field !== 'nodeClassRef';
+  }
+
+  #labels(labels: Record<string, unknown>): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, this.#labelValue(key, value)]));
+  }
+
+  #labelValue(key: string, value: unknown): unknown {
+    if (typeof value !== 'string' || value === '' || /^\d+$/.test(value) || value === 'true' || value === 'false')
+      return value;
+    const isOwn = !isPublic(key) || ownLabels.test(key);
+    return isOwn ? this.#pseudonym(value) : value;
+  }
+
+  /** The same text is the same word everywhere. */
+  #pseudonym(text: string): string {
+    if (publicNames.has(text)) return text;
+    let word = this.#known.get(text);
+    if (word === undefined) this.#known.set(text, (word = `x${this.#known.size + 1}`));
+    return word;
+  }
+}
+
+/** Switches, numbers and durations of public keys; other values are text of the owner's. */
+function keptAnnotations(annotations: Record<string, unknown>): Record<string, unknown> {
+  const harmless = /^(true|false|yes|no|-?\d[\d.smh]*)?$/;
+  return Object.fromEntries(
+    Object.entries(annotations).filter(([key, value]) => isPublic(key) && harmless.test(String(value))),
+  );
+}
+
+function isPublic(key: string): boolean {
+  const slash = key.indexOf('/');
+  return slash > 0 && publicDomain.test(key.slice(0, slash));
+}

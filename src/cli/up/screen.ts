@@ -1,0 +1,153 @@
+// Shows the cluster as it changes: on a terminal a table that is drawn over again, in a pipe one line per change.
+import type { Terminal } from '../command.ts';
+import { type Paint, paintFor, table, textWidth } from '../output/index.ts';
+import type { NodeRow, Overview, WorkloadRow } from './overview.ts';
+
+export interface Screen {
+  show(overview: Overview, time: string): void;
+  /** Leaves the last picture standing. */
+  end(): void;
+}
+
+/** Lines of the terminal kept for the prompt and the heading. */
+const reserved = 12;
+const fallbackRows = 30;
+const barSteps = 6;
+
+export function screenFor(terminal: Terminal, rows: () => number | undefined): Screen {
+  return terminal.isTerminal && terminal.env['TERM'] !== 'dumb' ? liveScreen(terminal, rows) : lineScreen(terminal);
+}
+
+function liveScreen(terminal: Terminal, rows: () => number | undefined): Screen {
+  const paint = paintFor(terminal);
+  let drawn = 0;
+  return {
+    show(overview, time) {
+      const most = Math.max(6, (rows() ?? fallbackRows) - reserved);
+      const lines = picture(overview, time, most, paint).map((line) => cut(line, terminal.columns));
+      // Back to the first line of the last picture, then everything below is wiped.
+      terminal.out(`${drawn > 0 ? `\x1b[${drawn}A\r` : ''}\x1b[J${lines.join('\n')}\n`);
+      drawn = lines.length;
+    },
+    end: () => terminal.out('\n'),
+  };
+}
+
+function lineScreen(terminal: Terminal): Screen {
+  let last = '';
+  return {
+    show(overview, time) {
+      const text = summary(overview);
+      if (text === last) return;
+      last = text;
+      terminal.out(`${time}  ${text}\n`);
+    },
+    end: () => undefined,
+  };
+}
+
+export function summary({ nodes, readyNodes, running, waiting, priceUsdPerHour }: Overview): string {
+  const price = `$${priceUsdPerHour.toFixed(3)}/h`;
+  return `${nodes.length} nodes (${readyNodes} ready), ${running} pods running, ${waiting} waiting, ${price}`;
+}
+
+export function picture(overview: Overview, time: string, mostRows: number, paint: Paint): string[] {
+  const nodeRows = Math.max(3, Math.floor(mostRows * 0.6));
+  const workloadRows = Math.max(3, mostRows - Math.min(nodeRows, overview.nodes.length));
+  return [
+    `${paint.bold(time)}  ${summary(overview)}`,
+    '',
+    ...nodeTable(overview.nodes, nodeRows, paint),
+    '',
+    ...workloadTable(overview.workloads, workloadRows, paint),
+  ];
+}
+
+function nodeTable(nodes: readonly NodeRow[], most: number, paint: Paint): string[] {
+  if (nodes.length === 0) return [paint.dim('no nodes yet')];
+  const columns = [
+    { title: 'NODE' },
+    { title: 'POOL' },
+    { title: 'TYPE' },
+    { title: 'ZONE' },
+    { title: 'CAPACITY' },
+    { title: 'STATUS' },
+    { title: '$/H', align: 'right' as const },
+    { title: 'AGE', align: 'right' as const },
+    { title: 'PODS', align: 'right' as const },
+    { title: 'CPU' },
+    { title: 'MEMORY' },
+  ];
+  const rows = nodes
+    .slice(0, most)
+    .map((node) => [
+      node.name,
+      node.pool,
+      node.type,
+      node.zone,
+      node.capacity,
+      node.status === 'Ready' ? paint.green(node.status) : paint.yellow(node.status),
+      String(node.pods),
+      bar(node.cpu, paint),
+      bar(node.memory, paint),
+      node.priceUsdPerHour === 0 ? '-' : node.priceUsdPerHour.toFixed(3),
+      age(node.ageMs),
+    ]);
+  const more = nodes.length > most ? [paint.dim(`… and ${nodes.length - most} more`)] : [];
+  return [...lines(table(columns, rows, { heading: paint.dim })), ...more];
+}
+
+function workloadTable(workloads: readonly WorkloadRow[], most: number, paint: Paint): string[] {
+  if (workloads.length === 0) return [paint.dim('no pods yet')];
+  const columns = [
+    { title: 'NAMESPACE' },
+    { title: 'WORKLOAD' },
+    { title: 'RUNNING', align: 'right' as const },
+    { title: 'WAITING', align: 'right' as const },
+    { title: 'ENDING', align: 'right' as const },
+  ];
+  const count = (value: number, brush: (text: string) => string): string => (value === 0 ? '-' : brush(String(value)));
+  const rows = workloads
+    .slice(0, most)
+    .map(({ namespace, name, running, waiting, ending }) => [
+      namespace,
+      name,
+      count(running, paint.green),
+      count(waiting, paint.yellow),
+      count(ending, paint.dim),
+    ]);
+  const more = workloads.length > most ? [paint.dim(`… and ${workloads.length - most} more`)] : [];
+  return [...lines(table(columns, rows, { heading: paint.dim })), ...more];
+}
+
+const lines = (text: string): string[] => text.trimEnd().split('\n');
+
+/** A few steps from empty to full: narrow enough for both to fit a usual terminal. */
+function bar(share: number, paint: Paint): string {
+  const full = Math.max(0, Math.min(barSteps, Math.round(share * barSteps)));
+  return `${paint.cyan('█'.repeat(full))}${paint.dim('·'.repeat(barSteps - full))} ${String(Math.round(share * 100)).padStart(3)}%`;
+}
+
+export function age(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** A line longer than the terminal would wrap and spoil the next drawing. */
+function cut(line: string, columns: number): string {
+  if (textWidth(line) <= columns) return line;
+  let width = 0;
+  let result = '';
+  for (const part of line.split(/(\x1b\[[0-9;]*m)/)) {
+    if (part.startsWith('\x1b')) result += part;
+    else {
+      const room = columns - width;
+      const shown = [...part].slice(0, Math.max(0, room)).join('');
+      result += shown;
+      width += textWidth(shown);
+    }
+  }
+  return result;
+}

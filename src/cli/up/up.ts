@@ -1,0 +1,237 @@
+// `kerf up`: a whole simulated cluster in this process, with our controllers at work, for kubectl and the eye.
+import { createWriteStream, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { KwokFaults } from '../../api/index.ts';
+import { type Clock, parseGoDuration } from '../../base/index.ts';
+import type { Log } from '../../ports/index.ts';
+import { RealClock } from '../../runtime/index.ts';
+import {
+  type Behaviour,
+  type BorrowedCatalogue,
+  borrowedEc2Catalogue,
+  createCluster,
+  genericCatalogue,
+  KwokCloud,
+  kwokProviderFacts,
+  SimKube,
+  serveApi,
+  startBehaviour,
+} from '../../sim/index.ts';
+import { jsonLog, silentLog } from '../../telemetry/index.ts';
+import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
+import { paintFor } from '../output/index.ts';
+import { startControllers } from './controllers.ts';
+import { startDemo } from './demo/demo.ts';
+import { installDefaults, installDefinitions } from './furniture.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
+import { overview } from './overview.ts';
+import { ScaledClock } from './scaled-clock.ts';
+import { screenFor } from './screen.ts';
+
+interface Flags {
+  port: number;
+  listen: string;
+  kubeconfig?: string;
+  state?: string;
+  seed: number;
+  speed: number;
+  demo?: true;
+  day: number;
+  catalogue: 'ec2' | 'generic';
+  controllers: boolean;
+  faults?: KwokFaults;
+  log?: string;
+}
+
+const defaultPort = 6480;
+const frameMs = 1_000;
+
+const help = `
+The cluster is simulated: nodes and pods are objects, nothing runs. It listens on loopback only, without passwords.
+
+Examples:
+  kerf up --demo
+  kerf up --demo --day 5m                     a day of the company in five minutes
+  kerf up --state ./cluster.json              go on where it was stopped
+  kerf up --speed 60 --no-controllers         a minute per second; nodes are yours to make
+  kerf up --demo --faults '{"interruption":[{"after":"5m","percent":20}]}'
+
+Ctrl-C ends it; twice ends it at once.`;
+
+export function configure(command: Command, run: CommandRunner): void {
+  command
+    .description('Start a simulated cluster with the autoscaler at work, in one process.')
+    .option('--port <number>', 'port of the API; 0 for any free one', wholeNumber(0, 65_535), defaultPort)
+    .option('--listen <address>', 'address to listen on; anyone who reaches it has full control', '127.0.0.1')
+    .option('--kubeconfig <file>', 'where to write the kubeconfig')
+    .option('--state <file>', 'keep the cluster in this file, and start from it if it exists')
+    .option('--seed <number>', 'makes names and choices the same in every run', wholeNumber(0, 2 ** 31), 1)
+    .option('--speed <factor>', "how much faster than yours the cluster's time passes", factor, 1)
+    .option('--demo', 'run a small company whose load follows the day')
+    .option('--day <duration>', 'how long a day of the demo takes', duration, 1_200_000)
+    .addOption(new Option('--catalogue <name>', 'instance types').choices(['ec2', 'generic']).default('ec2'))
+    .option('--no-controllers', 'leave our controllers out')
+    .option('--faults <json>', 'what goes wrong, as in spec.faults of a KWOKNodeClass', faultsIn)
+    .option('--log <file>', "write the controllers' log to this file")
+    .addHelpText('after', help)
+    .action(run(up));
+}
+
+async function up(terminal: Terminal, flags: Flags): Promise<number> {
+  const clock: Clock = flags.speed === 1 ? new RealClock() : new ScaledClock(new RealClock(), flags.speed);
+  const random = seeded(flags.seed);
+  const log = logTo(flags.log, clock);
+  const onFailure = (error: unknown): void => log.error('simulated cluster', error);
+  const cluster = await createCluster({
+    clock,
+    seed: flags.seed,
+    ...(flags.state === undefined ? {} : { stateFile: resolve(flags.state) }),
+  });
+  // What was started is ended in the opposite order, whatever happens in between.
+  const enders: (() => unknown)[] = [() => cluster.stop()];
+  try {
+    const kube = new SimKube(cluster.machinery);
+    await installDefinitions(kube);
+    const server = await serveApi(cluster.machinery, { port: flags.port, host: flags.listen });
+    enders.push(() => server.close());
+    const kubeconfig = resolve(flags.kubeconfig ?? join(tmpdir(), `kerf-up-${server.port}.kubeconfig`));
+    writeKubeconfig(kubeconfig, server.url);
+    if (flags.kubeconfig === undefined) enders.push(() => rmSync(kubeconfig, { force: true }));
+    const ending = endOnSignals();
+    terminal.out(welcome(terminal, server.url, kubeconfig));
+
+    const { catalogue, facts } = await catalogueOf(flags.catalogue);
+    await installDefaults(kube, { hasEc2Labels: flags.catalogue === 'ec2', faults: flags.faults });
+    const behaviour = startBehaviour(kube, clock, { random, onFailure });
+    enders.push(() => behaviour.stop());
+    const cloud = new KwokCloud({ kube, clock, log, random, catalogue, facts });
+    enders.push(() => cloud.dispose());
+    const controllers = flags.controllers
+      ? startControllers({ kube, clock, cloud, log, random }, ending.signal)
+      : undefined;
+    enders.push(() => {
+      ending.abort();
+      return controllers?.catch(() => undefined);
+    });
+    if (flags.demo) {
+      const demo = await startDemo({ kube, clock, dayMs: flags.day, onFailure });
+      enders.push(() => demo.dispose());
+    }
+    enders.push(showCluster(terminal, behaviour, clock));
+    // A controller that fails is as much an end as Ctrl-C.
+    await Promise.race([ending.ended, ...(controllers === undefined ? [] : [controllers])]);
+    return exitCode.ok;
+  } finally {
+    for (const end of enders.reverse()) await end();
+  }
+}
+
+/** Draws until the result is called. */
+function showCluster(terminal: Terminal, behaviour: Behaviour, clock: Clock): () => void {
+  const screen = screenFor(terminal, () => process.stdout.rows);
+  const frames = setInterval(() => {
+    const time = new Date(clock.now()).toISOString().slice(11, 19);
+    screen.show(overview(behaviour.nodes(), behaviour.pods(), clock.now()), time);
+  }, frameMs);
+  return () => {
+    clearInterval(frames);
+    screen.end();
+    terminal.out('stopping\n');
+  };
+}
+
+function welcome(terminal: Terminal, url: string, kubeconfig: string): string {
+  const paint = paintFor(terminal);
+  return [
+    `A simulated Kubernetes API listens on ${paint.bold(url)}. In another terminal:`,
+    '',
+    `  ${paint.cyan(`export KUBECONFIG=${kubeconfig}`)}`,
+    `  ${paint.cyan('kubectl get nodepools,nodeclaims,nodes')}`,
+    '',
+    '',
+  ].join('\n');
+}
+
+async function catalogueOf(name: Flags['catalogue']): Promise<BorrowedCatalogue> {
+  if (name === 'generic') return { catalogue: genericCatalogue(), facts: kwokProviderFacts() };
+  const { builtInCatalogue } = await import('../../aws/index.ts');
+  const { instanceTypes } = await builtInCatalogue();
+  // Three zones, as most clusters have.
+  const subnets = ['us-east-1a', 'us-east-1b', 'us-east-1c'].map((zone) => ({ id: `subnet-${zone}`, zone }));
+  return borrowedEc2Catalogue(instanceTypes({ status: { subnets } }));
+}
+
+interface Ending {
+  signal: AbortSignal;
+  /** Resolves when the process was told to end. */
+  ended: Promise<void>;
+  abort(): void;
+}
+
+/** The first signal asks politely; the second does not wait for an answer. */
+function endOnSignals(): Ending {
+  const stop = new AbortController();
+  const { promise, resolve: end } = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
+      stop.abort();
+      end();
+    });
+  }
+  return { signal: stop.signal, ended: promise, abort: () => stop.abort() };
+}
+
+function logTo(file: string | undefined, clock: Clock): Log {
+  if (file === undefined) return silentLog;
+  const stream = createWriteStream(file, { flags: 'a' });
+  stream.on('error', (error) => {
+    process.stderr.write(`cannot write the log to ${file}: ${error.message}; change --log\n`);
+    process.exit(exitCode.failure);
+  });
+  const write = (line: string): void => void stream.write(line);
+  return jsonLog({ level: 'info', commit: 'up', now: () => clock.now(), write });
+}
+
+/** Mulberry32: small, quick and good enough to break ties. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}
+
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`write a whole number from ${least} to ${most}.`);
+  };
+}
+
+function factor(text: string): number {
+  const value = Number(text);
+  if (value > 0 && value <= 10_000) return value;
+  throw new InvalidArgumentError('write a number above 0 and up to 10000: 60 makes a minute of a second.');
+}
+
+function faultsIn(text: string): KwokFaults {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Said below, with what to write instead.
+  }
+  throw new InvalidArgumentError('write a JSON object such as {"vanish":[{"after":"10m","percent":5}]}.');
+}
+
+function duration(text: string): number {
+  const value = parseGoDuration(text);
+  if (value !== undefined && value >= 1_000) return value;
+  throw new InvalidArgumentError('write a duration of at least a second: 90s, 20m, 24h.');
+}

@@ -1,0 +1,107 @@
+// Metrics about the conditions and the end of objects of one kind, under the names that operators built on the same
+// library share. Older dashboards know them without the kind in the name; those twins carry group and kind as labels.
+import type { Counter, Distribution, Gauge, Labels, MetricDefinition, Metrics } from '../../ports/index.ts';
+
+export interface ConditionMetrics {
+  count: Gauge;
+  currentStatusSeconds: Gauge;
+  transitionSeconds: Distribution;
+  transitionsTotal: Counter;
+  terminationCurrentSeconds: Gauge;
+  terminationSeconds: Distribution;
+}
+
+const identity = ['namespace', 'name'];
+const condition = ['type', 'status', 'reason'];
+
+/** From half a second to more than two hours: conditions of machines take minutes. */
+const buckets = Array.from({ length: 15 }, (_, index) => 0.5 * 2 ** index);
+
+export interface KindOfMetrics {
+  group: string;
+  kind: string;
+  /** Names of further labels. */
+  labels: readonly string[];
+  /** Whether the older names are kept too. */
+  hasTwins: boolean;
+}
+
+export function conditionMetrics(metrics: Metrics, of: KindOfMetrics): ConditionMetrics {
+  const own = define(metrics, `operator_${of.kind.toLowerCase()}`, of.labels);
+  if (!of.hasTwins) return own;
+  const fixed = { group: of.group, kind: of.kind };
+  const shared = define(metrics, 'operator', ['group', 'kind']);
+  const twin = (labels: Labels = {}): Labels => {
+    const plain = Object.entries(labels).filter(([name]) => !of.labels.includes(name));
+    return { ...Object.fromEntries(plain), ...fixed };
+  };
+  const both = (a: Gauge, b: Gauge): Gauge => ({
+    set(value, labels) {
+      a.set(value, labels);
+      b.set(value, twin(labels));
+    },
+    remove(labels) {
+      a.remove(labels);
+      b.remove(twin(labels));
+    },
+    reset() {
+      a.reset();
+      b.remove(fixed);
+    },
+  });
+  const bothObserve = (a: Distribution, b: Distribution): Distribution => ({
+    observe(value, labels) {
+      a.observe(value, labels);
+      b.observe(value, twin(labels));
+    },
+  });
+  return {
+    count: both(own.count, shared.count),
+    currentStatusSeconds: both(own.currentStatusSeconds, shared.currentStatusSeconds),
+    transitionSeconds: bothObserve(own.transitionSeconds, shared.transitionSeconds),
+    transitionsTotal: {
+      add(labels, value) {
+        own.transitionsTotal.add(labels, value);
+        shared.transitionsTotal.add(twin(labels), value);
+      },
+    },
+    terminationCurrentSeconds: both(own.terminationCurrentSeconds, shared.terminationCurrentSeconds),
+    terminationSeconds: bothObserve(own.terminationSeconds, shared.terminationSeconds),
+  };
+}
+
+function define(metrics: Metrics, prefix: string, more: readonly string[]): ConditionMetrics {
+  const named = (name: string, help: string, labels: readonly string[]): MetricDefinition => ({
+    name: `${prefix}_${name}`,
+    help,
+    labels: [...labels, ...more],
+  });
+  return {
+    count: metrics.gauge(
+      named('status_condition_count', 'Conditions of objects, by status.', [...identity, ...condition]),
+    ),
+    currentStatusSeconds: metrics.gauge(
+      named('status_condition_current_status_seconds', 'For how long conditions have had their status.', [
+        ...identity,
+        ...condition,
+      ]),
+    ),
+    transitionSeconds: metrics.histogram({
+      ...named('status_condition_transition_seconds', 'For how long conditions had a status before it changed.', [
+        'type',
+        'status',
+      ]),
+      buckets,
+    }),
+    transitionsTotal: metrics.counter(
+      named('status_condition_transitions_total', 'Changes of conditions, by what they changed to.', condition),
+    ),
+    terminationCurrentSeconds: metrics.gauge(
+      named('termination_current_time_seconds', 'For how long objects have been on their way out.', identity),
+    ),
+    terminationSeconds: metrics.histogram({
+      ...named('termination_duration_seconds', 'From the deletion of objects until they were gone.', []),
+      buckets,
+    }),
+  };
+}

@@ -1,0 +1,91 @@
+// What every controller is given, and what a controller is. Controllers read the cluster model and the caches, ask core,
+// and act through ports; nothing here knows which API server or cloud is behind them.
+
+import type { Clock } from '../base/index.ts';
+import type { Plan, Snapshot } from '../core/index.ts';
+import type { Cloud, Kube, KubeObject, Log, Metrics, Recorder, Resource } from '../ports/index.ts';
+import type { BackoffLimits, Outcome } from '../runtime/index.ts';
+import type { Cluster, LaunchLedger } from '../state/index.ts';
+import type { NodeClassRef } from './managed.ts';
+
+/** The settings controllers look at; the process hands over its own, which has more. */
+export interface ControllerSettings {
+  cpuRequests: number;
+  batchMaxDurationMs: number;
+  batchIdleDurationMs: number;
+  preferencePolicy: 'Respect' | 'Ignore';
+  minValuesPolicy: 'Strict' | 'BestEffort';
+  ignoreDraRequests: boolean;
+  disableClusterStateObservability: boolean;
+  featureGates: Readonly<Record<string, boolean>>;
+}
+
+/** A cache of one resource, kept equal to the API by a reflector. */
+export interface Cache<T extends KubeObject> {
+  get(key: string): T | undefined;
+  values(): Iterable<T>;
+}
+
+export interface ControllerContext {
+  kube: Kube;
+  cloud: Cloud;
+  cluster: Cluster;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  recorder: Recorder;
+  settings: ControllerSettings;
+  /** Plans a snapshot without holding up the event loop. */
+  plan(snapshot: Snapshot): Promise<Plan>;
+  /** Claims this process made that are not launched yet. */
+  ledger: LaunchLedger;
+  /** Uniform in [0, 1); seeded in tests. */
+  random: () => number;
+  /** The cache of a resource that some controller watches. */
+  cacheOf<T extends KubeObject>(resource: Resource<T>): Cache<T>;
+  /** Whether the provider serves this kind of node class: everything else is somebody else's. */
+  isManaged(ref: NodeClassRef | undefined): boolean;
+}
+
+/** Look again after this long, whatever happens. */
+export const again = (afterMs: number): Outcome => ({ kind: 'again', afterMs });
+
+/** Which objects wake a controller, and for which keys. Both versions are given so that leaving an object wakes it too. */
+export interface Source<T extends KubeObject = KubeObject> {
+  resource: Resource<T>;
+  keys(change: { before: T | undefined; after: T | undefined }): Iterable<string>;
+  /** A cluster may do without this resource; it counts as empty then. */
+  optional?: boolean;
+}
+
+export interface Controller {
+  /** Label of its logs and metrics, as users know it: `nodeclaim.lifecycle`. */
+  name: string;
+  sources: readonly Source[];
+  /** Called at start by the loop that runs it: for controllers that are also woken by others, not only by objects. */
+  listen?(wake: (key: string) => void): void;
+  /** Keys to reconcile at start beside those of the sources; a controller without objects has one key of its own. */
+  startKeys?: readonly string[];
+  reconcile(key: string, signal: AbortSignal): Promise<Outcome>;
+  concurrency?: number;
+  backoff?: BackoffLimits;
+}
+
+/** A source with its type hidden, so that sources of different kinds fit one list. */
+export function source<T extends KubeObject>(resource: Resource<T>, keys: Source<T>['keys']): Source {
+  return { resource, keys };
+}
+
+/** Wakes the controller with the object's own key. */
+export function ownKey<T extends KubeObject>(resource: Resource<T>): Source {
+  return source(resource, ({ before, after }) => {
+    const { namespace, name = '' } = (after ?? before)?.metadata ?? {};
+    return [namespace === undefined ? name : `${namespace}/${name}`];
+  });
+}
+
+/** Between `least` at one core and `most` at sixty: how many reconciles of a kind may run at once. */
+export function concurrencyFor(settings: ControllerSettings, least: number, most: number): number {
+  const cores = settings.cpuRequests / 1000;
+  return Math.max(least, Math.min(most, Math.round(least + ((most - least) * (cores - 1)) / 59)));
+}

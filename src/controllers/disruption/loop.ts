@@ -1,0 +1,289 @@
+// The disruption loop: one round after another, each tries the methods in order and the first that acts ends it.
+// Empty nodes first, then drifted ones, then what can be packed better; consolidation looks twice before it acts.
+import { conditionType, isTrue } from '../../api/index.ts';
+import type { AbortSignalLike } from '../../base/index.ts';
+import {
+  approvedText,
+  blockersOf,
+  budgetsOf,
+  type Command,
+  type ConsolidationType,
+  consolidationProblem,
+  type DisruptionReason,
+  driftCommand,
+  driftProblem,
+  emptinessCommand,
+  emptinessProblem,
+  Fleet,
+  isBalanced,
+  type Member,
+  multiNodeCommand,
+  Round,
+  type Score,
+  type Sliced,
+  singleNodeCommand,
+  staticDriftCommands,
+  unreadableSchedules,
+  type Validation,
+  validateConsolidation,
+  validateEmptiness,
+} from '../../core/index.ts';
+import { isKubeError } from '../../ports/index.ts';
+import type { ControllerContext } from '../context.ts';
+import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
+import { removeLeftovers } from './marks.ts';
+import type { DisruptionMetrics } from './metrics.ts';
+import type { CommandQueue } from './queue.ts';
+import type { DisruptionReport } from './report.ts';
+import { inSlices } from './slices.ts';
+
+const pollMs = 10_000;
+const notSyncedMs = 1_000;
+const retryMs = { first: 1_000, most: 60_000 };
+/** Between deciding and acting: long enough for pods that are about to come to show themselves. */
+const validationWaitMs = 15_000;
+const multiLimitMs = 60_000;
+const singleLimitMs = 180_000;
+
+type Memo = 'empty' | 'multi' | 'single';
+
+export interface LoopParts {
+  queue: CommandQueue;
+  metrics: DisruptionMetrics;
+  report: DisruptionReport;
+}
+
+export class DisruptionLoop {
+  private readonly context: ControllerContext;
+  private readonly parts: LoopParts;
+  /** The state of the cluster in which a method last found nothing to do. */
+  private readonly foundNothing = new Map<Memo, number>();
+  private unseenPools: ReadonlySet<string> = new Set();
+
+  constructor(context: ControllerContext, parts: LoopParts) {
+    this.context = context;
+    this.parts = parts;
+  }
+
+  async run(signal: AbortSignalLike): Promise<void> {
+    const { clock, cluster, log } = this.context;
+    let failures = 0;
+    while (!signal.aborted) {
+      let waitMs = notSyncedMs;
+      try {
+        if (cluster.synced) waitMs = (await this.round(signal)) ? 0 : pollMs;
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        waitMs = Math.min(retryMs.most, retryMs.first * 2 ** failures);
+        failures += 1;
+        if (!isKubeError(error, 'Conflict')) log.error('disruption failed', error, { controller: 'disruption' });
+      }
+      await clock.sleep(waitMs, signal).catch(() => {});
+    }
+  }
+
+  /** One round; true if a command was started. */
+  async round(signal: AbortSignalLike): Promise<boolean> {
+    const { queue } = this.parts;
+    await removeLeftovers(this.context, (name) => queue.has(name));
+    if (!this.isWorthLooking()) return false;
+    const round = await this.look();
+    this.reportPools(round);
+    this.reportBlocked(round);
+    for (const method of [this.emptiness, this.staticDrift, this.drift, this.multiNode, this.singleNode]) {
+      if (await method.call(this, round, signal)) return true;
+    }
+    return false;
+  }
+
+  /** Something drifted, or something changed since consolidation last found nothing. */
+  private isWorthLooking(): boolean {
+    const { cluster } = this.context;
+    const hasNews = (['empty', 'multi', 'single'] as const).some((memo) => !this.isSettled(memo));
+    return hasNews || cluster.claims.list().some((claim) => isTrue(claim.status?.conditions, conditionType.drifted));
+  }
+
+  private async look(): Promise<Round> {
+    const snapshot = snapshotFor(this.context, await instanceTypesOfPools(this.context));
+    return new Round(new Fleet(snapshot, { queued: this.parts.queue.names() }));
+  }
+
+  private async emptiness(round: Round, signal: AbortSignalLike): Promise<boolean> {
+    if (this.isSettled('empty')) return false;
+    const changedAt = this.context.cluster.changedAt();
+    const isEligible = (member: Member): boolean =>
+      emptinessProblem(member, (each) => round.hasBufferPods(each)) === undefined;
+    this.countEligible(round, 'Empty', isEligible);
+    const { command, constrained } = await this.timed('Empty', 'empty', async () => emptinessCommand(round));
+    if (command === undefined) {
+      if (!constrained) this.settle('empty', changedAt);
+      return false;
+    }
+    const checked = await this.checkAgain(command, signal, validateEmptiness);
+    return checked !== undefined && this.start(checked, signal);
+  }
+
+  private async staticDrift(round: Round, signal: AbortSignalLike): Promise<boolean> {
+    const commands = staticDriftCommands(round);
+    const started = await Promise.all(commands.map((command) => this.start(command, signal)));
+    return started.includes(true);
+  }
+
+  private async drift(round: Round, signal: AbortSignalLike): Promise<boolean> {
+    this.countEligible(round, 'Drifted', (member) => driftProblem(member) === undefined, 'eventual');
+    const { command, blocked } = await this.sliced('Drifted', '', driftCommand(round));
+    for (const { member, message } of blocked) this.parts.report.blocked(member, { message });
+    return command !== undefined && this.start(command, signal);
+  }
+
+  private async multiNode(round: Round, signal: AbortSignalLike): Promise<boolean> {
+    if (this.isSettled('multi')) return false;
+    const changedAt = this.context.cluster.changedAt();
+    this.countEligible(round, 'Underutilized', (member) => consolidationProblem(member) === undefined);
+    const isTimeUp = this.timeLimit(multiLimitMs);
+    const found = await this.sliced('Underutilized', 'multi', multiNodeCommand(round, { isTimeUp }));
+    if (found.timedOut) this.parts.metrics.timeouts.add({ consolidation_type: 'multi' });
+    this.judge(found.rejected, 'rejected');
+    if (found.command === undefined) {
+      if (!found.constrained && !found.timedOut) this.settle('multi', changedAt);
+      return false;
+    }
+    this.announce(found.command, found.scores);
+    const checked = await this.checkAgain(found.command, signal, validateConsolidation);
+    return checked !== undefined && this.start(checked, signal);
+  }
+
+  private async singleNode(round: Round, signal: AbortSignalLike): Promise<boolean> {
+    if (this.isSettled('single')) return false;
+    const { metrics, report } = this.parts;
+    const changedAt = this.context.cluster.changedAt();
+    const isTimeUp = this.timeLimit(singleLimitMs);
+    const work = singleNodeCommand(round, { first: this.unseenPools, isTimeUp });
+    const found = await this.sliced('Underutilized', 'single', work);
+    this.unseenPools = found.unseen;
+    if (found.timedOut) metrics.timeouts.add({ consolidation_type: 'single' });
+    for (const { member, answer } of found.refused) report.unconsolidatable(member, answer.message);
+    this.judge(found.rejected, 'rejected');
+    if (found.command === undefined) {
+      if (!found.constrained && !found.timedOut) this.settle('single', changedAt);
+      return false;
+    }
+    this.announce(found.command, found.scores);
+    const [member] = found.command.members;
+    if (member !== undefined && !isBalanced(member)) {
+      const policy = member.pool?.spec?.disruption?.consolidationPolicy ?? 'WhenEmptyOrUnderutilized';
+      metrics.moves.add({ decision: 'approved', nodepool: member.poolName ?? '', policy });
+    }
+    const checked = await this.checkAgain(found.command, signal, validateConsolidation);
+    return checked !== undefined && this.start(checked, signal);
+  }
+
+  /** Waits, looks at the cluster anew, and returns the command if it still holds. */
+  private async checkAgain(
+    command: Command,
+    signal: AbortSignalLike,
+    validate: (round: Round, command: Command) => Validation,
+  ): Promise<Command | undefined> {
+    await this.context.clock.sleep(validationWaitMs, signal);
+    const first = validate(await this.look(), command);
+    if (first.kind === 'valid') return first.command;
+    const { metrics, report } = this.parts;
+    metrics.failedValidations.add({ consolidation_type: command.consolidationType }, command.members.length);
+    if (command.consolidationType === 'single') report.rejected(command, first.reason);
+    return undefined;
+  }
+
+  private async start(command: Command, signal: AbortSignalLike): Promise<boolean> {
+    try {
+      await this.parts.queue.start(command, signal);
+      return true;
+    } catch (error) {
+      const nodes = command.members.map((member) => member.name);
+      this.context.log.error('cannot disrupt nodes', error, { controller: 'disruption', nodes });
+      return false;
+    }
+  }
+
+  private announce(command: Command, scores: readonly Score[]): void {
+    this.judge(scores, 'approved');
+    if (command.replacements.length > 0) this.parts.report.candidate(command);
+    for (const score of scores) this.parts.report.approved(command, approvedText(score), score.poolName);
+  }
+
+  private judge(scores: readonly Score[], decision: 'approved' | 'rejected'): void {
+    const { metrics } = this.parts;
+    for (const { poolName, score } of scores) {
+      const labels = { decision, nodepool: poolName, policy: 'Balanced' };
+      metrics.moves.add(labels);
+      if (Number.isFinite(score)) metrics.score.observe(score, labels);
+    }
+  }
+
+  private reportPools({ fleet }: Round): void {
+    const { metrics, report } = this.parts;
+    for (const pool of fleet.allPools()) {
+      const nodepool = pool.metadata.name;
+      for (const schedule of unreadableSchedules(budgetsOf(pool))) {
+        const problem = `cannot read schedule "${schedule}"; write five cron fields in UTC, or a macro like @daily`;
+        this.context.log.error('detected disruption budget error', problem, { NodePool: { name: nodepool } });
+      }
+      for (const reason of ['Empty', 'Drifted', 'Underutilized'] as const) {
+        const { allowed, counts } = fleet.budget(pool, reason);
+        metrics.allowed.set(Math.min(allowed, counts.total), { nodepool, reason });
+        metrics.consuming.set(counts.consuming, { nodepool, reason });
+        if (counts.total > 0 && allowed === 0) report.budgetBlocks(nodepool, reason);
+      }
+    }
+  }
+
+  private reportBlocked(round: Round): void {
+    const { report } = this.parts;
+    for (const member of round.fleet.members) {
+      const [blocker] = blockersOf(round.fleet, member, 'graceful');
+      if (blocker !== undefined) {
+        report.blocked(member, blocker);
+        continue;
+      }
+      const problem = consolidationProblem(member);
+      if (problem !== undefined && !problem.silent) report.unconsolidatable(member, problem.message);
+    }
+  }
+
+  private countEligible(
+    round: Round,
+    reason: DisruptionReason,
+    isEligible: (member: Member) => boolean,
+    kind: 'graceful' | 'eventual' = 'graceful',
+  ): void {
+    const count = round.candidates(kind).filter(isEligible).length;
+    this.parts.metrics.eligible.set(count, { reason: reason.toLowerCase() });
+  }
+
+  private sliced<T>(reason: DisruptionReason, type: ConsolidationType, work: Sliced<T>): Promise<T> {
+    return this.timed(reason, type, () => inSlices(this.context.clock, work));
+  }
+
+  private async timed<T>(reason: DisruptionReason, type: ConsolidationType, work: () => Promise<T>): Promise<T> {
+    const { clock } = this.context;
+    const startedMs = clock.now();
+    const result = await work();
+    const labels = { reason: reason.toLowerCase(), consolidation_type: type };
+    this.parts.metrics.evaluation.observe((clock.now() - startedMs) / 1000, labels);
+    return result;
+  }
+
+  private timeLimit(limitMs: number): () => boolean {
+    const { clock } = this.context;
+    const endMs = clock.now() + limitMs;
+    return () => clock.now() > endMs;
+  }
+
+  private isSettled(memo: Memo): boolean {
+    return this.foundNothing.get(memo) === this.context.cluster.changedAt();
+  }
+
+  private settle(memo: Memo, changedAt: number): void {
+    this.foundNothing.set(memo, changedAt);
+  }
+}

@@ -1,0 +1,66 @@
+// The metrics of voluntary disruption, under the names dashboards know.
+import type { Metrics } from '../../ports/index.ts';
+
+export function disruptionMetrics(metrics: Metrics) {
+  const byMethod = ['reason', 'consolidation_type'];
+  return {
+    evaluation: metrics.histogram({
+      name: 'karpenter_voluntary_disruption_decision_evaluation_duration_seconds',
+      help: 'How long a method took to decide.',
+      labels: byMethod,
+    }),
+    decisions: metrics.counter({
+      name: 'karpenter_voluntary_disruption_decisions_total',
+      help: 'Commands started.',
+      labels: ['decision', ...byMethod],
+    }),
+    decisionsByPool: metrics.counter({
+      name: 'karpenter_voluntary_disruption_decisions_by_nodepool_total',
+      help: 'Commands started, by NodePool of the nodes.',
+      labels: ['nodepool', 'decision', ...byMethod],
+    }),
+    eligible: metrics.gauge({
+      name: 'karpenter_voluntary_disruption_eligible_nodes',
+      help: 'Nodes a method may act on.',
+      labels: ['reason'],
+    }),
+    timeouts: metrics.counter({
+      name: 'karpenter_voluntary_disruption_consolidation_timeouts_total',
+      help: 'Searches that ran out of time.',
+      labels: ['consolidation_type'],
+    }),
+    failedValidations: metrics.counter({
+      name: 'karpenter_voluntary_disruption_failed_validations_total',
+      help: 'Nodes of commands that no longer held after the wait.',
+      labels: ['consolidation_type'],
+    }),
+    queueFailures: metrics.counter({
+      name: 'karpenter_voluntary_disruption_queue_failures_total',
+      help: 'Replacements of commands that were given up.',
+      labels: ['decision', ...byMethod],
+    }),
+    allowed: metrics.gauge({
+      name: 'karpenter_nodepools_allowed_disruptions',
+      help: 'Nodes of a NodePool that may be disrupted at once, by reason.',
+      labels: ['nodepool', 'reason'],
+    }),
+    consuming: metrics.gauge({
+      name: 'karpenter_nodepools_nodes_consuming_budgets',
+      help: 'Nodes of a NodePool that are out already.',
+      labels: ['nodepool', 'reason'],
+    }),
+    score: metrics.histogram({
+      name: 'karpenter_consolidation_score',
+      help: 'Scores of moves in Balanced NodePools.',
+      labels: ['decision', 'nodepool', 'policy'],
+      buckets: [0, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10],
+    }),
+    moves: metrics.counter({
+      name: 'karpenter_consolidation_moves_total',
+      help: 'Moves judged, by NodePool.',
+      labels: ['decision', 'nodepool', 'policy'],
+    }),
+  };
+}
+
+export type DisruptionMetrics = ReturnType<typeof disruptionMetrics>;

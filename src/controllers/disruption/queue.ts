@@ -1,0 +1,274 @@
+// Commands being carried out. A command marks its nodes, makes the replacements, waits until they are ready and only then
+// deletes what they replace; if that cannot be, everything is put back. Each command goes its own way.
+//
+// Promises:
+// 1. A node is in at most one command.
+// 2. Nothing is deleted before every replacement has been seen initialized.
+// 3. The model counts nodes as leaving only after the replacements exist: otherwise their pods would be planned twice.
+import type { NodeClaim } from '../../api/index.ts';
+import { conditionType, isTrue } from '../../api/index.ts';
+import { type AbortSignalLike, KerfError } from '../../base/index.ts';
+import { type Command, decisionOf, type Replacement, startedText } from '../../core/index.ts';
+import { isKubeError } from '../../ports/index.ts';
+import type { ControllerContext } from '../context.ts';
+import type { ClaimMetrics, DisruptionCause } from '../nodeclaim/claim-metrics.ts';
+import { nodeClaims } from '../own-resources.ts';
+import { nominate } from '../planning.ts';
+import { provisioningMetrics } from '../provisioning/metrics.ts';
+import { nodeClaimFor } from '../provisioning/node-claim.ts';
+import type { NodeCounts } from '../static/node-counts.ts';
+import { templateClaim } from '../static/provisioning.ts';
+import { deleteClaim } from '../writes.ts';
+import { putMarks, removeMarks } from './marks.ts';
+import type { DisruptionMetrics } from './metrics.ts';
+import type { DisruptionReport } from './report.ts';
+
+interface Running {
+  readonly id: string;
+  readonly command: Command;
+  /** Names of the claims that go. */
+  readonly claims: readonly string[];
+  readonly keys: readonly string[];
+  readonly replacements: { readonly name: string; isReady: boolean }[];
+  readonly startedMs: number;
+}
+
+const stepMs = 1_000;
+/** The more is under way, the longer a cloud takes; but never give up early, nor hold pods up for ever. */
+const patience = { perNodeMs: 80, leastMs: 600_000, mostMs: 3_600_000 };
+
+export interface QueueParts {
+  metrics: DisruptionMetrics;
+  claims: ClaimMetrics;
+  report: DisruptionReport;
+  counts: NodeCounts;
+}
+
+export class CommandQueue {
+  private readonly context: ControllerContext;
+  private readonly parts: QueueParts;
+  private readonly created;
+  private readonly running = new Set<Running>();
+  private readonly queued = new Set<string>();
+  private sequence = 0;
+
+  constructor(context: ControllerContext, parts: QueueParts) {
+    this.context = context;
+    this.parts = parts;
+    this.created = provisioningMetrics(context.metrics).created;
+  }
+
+  has(claimName: string): boolean {
+    return this.queued.has(claimName);
+  }
+
+  /** Names of the claims in all commands. */
+  names(): ReadonlySet<string> {
+    return this.queued;
+  }
+
+  /** Takes the command on; what follows happens in the background. Throws if it cannot even begin. */
+  async start(command: Command, signal: AbortSignalLike): Promise<void> {
+    const names = command.members.map((member) => member.machine.claim?.metadata.name ?? '');
+    const twice = names.filter((name) => this.queued.has(name));
+    if (twice.length > 0) throw new KerfError('AlreadyDisrupting', `already being disrupted: ${twice.join(', ')}`);
+    for (const name of names) this.queued.add(name);
+    try {
+      await this.begin(command, names, signal);
+    } catch (error) {
+      for (const name of names) this.queued.delete(name);
+      throw error;
+    }
+  }
+
+  private async begin(command: Command, names: readonly string[], signal: AbortSignalLike): Promise<void> {
+    const { cluster, clock, log } = this.context;
+    const marked = await this.mark(command, names);
+    for (const name of names) if (!marked.includes(name)) this.queued.delete(name);
+    const isStatic = command.replacements.some(({ kind }) => kind === 'template');
+    const going = marked.flatMap((name) => cluster.claims.get(name) ?? []);
+    if (isStatic) this.parts.counts.setPendingDisruption(going, true);
+    let replacements: { name: string; isReady: boolean }[];
+    try {
+      replacements = await this.createAll(command);
+    } catch (error) {
+      if (isStatic) this.parts.counts.setPendingDisruption(going, false);
+      throw error;
+    }
+    const keys = marked.flatMap((name) => cluster.machines.ofClaim(name)?.key ?? []);
+    cluster.mark(keys, true);
+    nominate(this.context, command.destinations);
+    const id = this.newId();
+    const run: Running = { id, command, claims: marked, keys, replacements, startedMs: clock.now() };
+    this.running.add(run);
+    this.count(command);
+    log.info('disrupting node(s)', {
+      controller: 'disruption',
+      command: startedText(command, id),
+      decision: decisionOf(command),
+      reason: command.reason.toLowerCase(),
+      'disrupted-node-count': marked.length,
+      'replacement-node-count': replacements.length,
+      nodes: command.members.map((member) => member.name),
+    });
+    void this.carryOut(run, signal);
+  }
+
+  /** A command that only deletes goes on with the nodes that could be marked; one that replaces needs them all. */
+  private async mark(command: Command, names: readonly string[]): Promise<string[]> {
+    const outcomes = await Promise.allSettled(names.map((name) => putMarks(this.context, name, command.reason)));
+    const marked = names.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (marked.length === 0 || (failure !== undefined && command.replacements.length > 0)) {
+      throw failure?.status === 'rejected' ? failure.reason : new KerfError('NothingMarked', 'no node could be marked');
+    }
+    return marked;
+  }
+
+  private async createAll(command: Command): Promise<{ name: string; isReady: boolean }[]> {
+    if (command.replacements.length === 0) return [];
+    const created = await Promise.all(command.replacements.map((each) => this.create(each, command)));
+    return created.map(({ metadata }) => ({ name: metadata.name ?? '', isReady: false }));
+  }
+
+  private async create(replacement: Replacement, command: Command): Promise<NodeClaim> {
+    const { cluster, cloud, kube, ledger } = this.context;
+    const poolName = replacement.kind === 'planned' ? replacement.node.nodePool : replacement.nodePool;
+    const pool = cluster.nodePools.get(poolName);
+    if (pool === undefined) throw new KerfError('NodePoolGone', `NodePool ${poolName} was deleted while deciding`);
+    const counted = (claim: NodeClaim, relaxed: string): NodeClaim => {
+      cluster.setClaim(claim);
+      this.created.add({ reason: command.reason.toLowerCase(), nodepool: poolName, min_values_relaxed: relaxed });
+      return claim;
+    };
+    if (replacement.kind === 'template') {
+      const { counts } = this.parts;
+      if (counts.reserve(pool, 1) === 0) throw new KerfError('NodeLimit', `NodePool ${poolName} is at its node limit`);
+      try {
+        return counted(await kube.create(nodeClaims, templateClaim(pool, cloud.facts)), 'false');
+      } finally {
+        counts.release(pool, 1);
+      }
+    }
+    const { node } = replacement;
+    const types = await cloud.instanceTypes(pool);
+    const chosen = new Set(node.instanceTypes);
+    const claim = await kube.create(nodeClaims, nodeClaimFor(node, { pool, instanceTypes: types, facts: cloud.facts }));
+    const possible = types.filter((type) => chosen.has(type.name));
+    ledger.add(claim.metadata.name ?? '', poolName, node.pods, possible);
+    return counted(claim, node.annotations['karpenter.sh/nodeclaim-min-values-relaxed'] ?? 'false');
+  }
+
+  private async carryOut(run: Running, signal: AbortSignalLike): Promise<void> {
+    const { clock, log } = this.context;
+    for (;;) {
+      try {
+        if (await this.step(run)) break;
+      } catch (error) {
+        if (error instanceof Unrecoverable) {
+          log.error('failed to disrupt nodes', error, { controller: 'disruption', command: run.id });
+          await this.putBack(run);
+          break;
+        }
+        log.error('disrupting nodes, will try again', error, { controller: 'disruption', command: run.id });
+      }
+      const isStopping = await clock.sleep(stepMs, signal).then(
+        () => false,
+        () => true,
+      );
+      if (isStopping) return;
+    }
+    this.running.delete(run);
+    for (const name of run.claims) this.queued.delete(name);
+  }
+
+  /** True once everything that had to go has been told to. */
+  private async step(run: Running): Promise<boolean> {
+    const { clock } = this.context;
+    const waitedMs = clock.now() - run.startedMs;
+    for (const replacement of run.replacements) if (!replacement.isReady) await this.lookAt(run, replacement);
+    if (run.replacements.every(({ isReady }) => isReady)) {
+      await this.deleteAll(run);
+      return true;
+    }
+    const limitMs = Math.min(patience.mostMs, Math.max(patience.leastMs, patience.perNodeMs * this.queued.size));
+    if (waitedMs > limitMs) throw new Unrecoverable(`replacements were not ready within ${limitMs / 1000} s`);
+    return false;
+  }
+
+  private async lookAt(run: Running, replacement: { name: string; isReady: boolean }): Promise<void> {
+    const { cluster, kube } = this.context;
+    const { name } = replacement;
+    const { reason } = run.command;
+    const claim = cluster.claims.get(name);
+    if (claim === undefined) {
+      const isGone = await kube.get(nodeClaims, { name }).then(
+        () => false,
+        (error: unknown) => isKubeError(error, 'NotFound'),
+      );
+      if (isGone) throw new Unrecoverable(`replacement was deleted, NodeClaim ${name}`);
+      return;
+    }
+    this.parts.report.replacement(name, 'DisruptionLaunching', `Launching NodeClaim: ${reason}`);
+    if (isTrue(claim.status?.conditions, conditionType.initialized)) replacement.isReady = true;
+    else {
+      const text = 'Waiting on readiness to continue disruption';
+      this.parts.report.replacement(name, 'DisruptionWaitingReadiness', text);
+    }
+  }
+
+  private async deleteAll(run: Running): Promise<void> {
+    const { cluster } = this.context;
+    const { claims, report } = this.parts;
+    const { reason } = run.command;
+    await Promise.all(
+      run.claims.map(async (name) => {
+        const claim = cluster.claims.get(name);
+        if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
+        const node = cluster.machines.ofClaim(name)?.node;
+        await deleteClaim(this.context, claim);
+        report.terminating(claim, node, reason);
+        claims.countDisrupted(claim, reason.toLowerCase() as DisruptionCause);
+      }),
+    );
+  }
+
+  private async putBack(run: Running): Promise<void> {
+    const { cluster } = this.context;
+    const { metrics, counts } = this.parts;
+    cluster.mark(run.keys, false);
+    const going = run.claims.flatMap((name) => cluster.claims.get(name) ?? []);
+    counts.setPendingDisruption(going, false);
+    // What stays behind is taken off by the next round's clean-up.
+    await Promise.allSettled(run.claims.map((name) => removeMarks(this.context, name)));
+    const { reason, consolidationType } = run.command;
+    const failed = run.replacements.filter(({ isReady }) => !isReady).length;
+    metrics.queueFailures.add(
+      { decision: decisionOf(run.command), reason: reason.toLowerCase(), consolidation_type: consolidationType },
+      failed,
+    );
+  }
+
+  private count(command: Command): void {
+    const { metrics } = this.parts;
+    const labels = {
+      decision: decisionOf(command),
+      reason: command.reason.toLowerCase(),
+      consolidation_type: command.consolidationType,
+    };
+    metrics.decisions.add(labels);
+    for (const nodepool of new Set(command.members.map((member) => member.poolName ?? ''))) {
+      metrics.decisionsByPool.add({ nodepool, ...labels });
+    }
+  }
+
+  private newId(): string {
+    this.sequence += 1;
+    const part = (digits: number): string =>
+      Array.from({ length: digits }, () => Math.floor(this.context.random() * 16).toString(16)).join('');
+    return `${part(8)}-${part(4)}-4${part(3)}-8${part(3)}-${part(6)}${this.sequence.toString(16).padStart(6, '0')}`;
+  }
+}
+
+/** The command cannot succeed any more. */
+class Unrecoverable extends Error {}

@@ -1,0 +1,131 @@
+// eviction-queue: asks the API server to evict pods, again and again until it agrees, with growing waits per pod.
+//
+// 1. A pod is known by name and UID: one made again under the same name is not evicted on its predecessor's account.
+// 2. Before every try the pod is looked at again: if it is going already, or protected meanwhile, it is dropped; whoever
+//    wants it gone asks anew.
+// 3. Nothing is remembered across restarts: a drain asks for its pods every second.
+import { conditionOf, conditionType } from '../../api/index.ts';
+import { isKubeError, type KubeError, type Pod } from '../../ports/index.ts';
+import { done, type Outcome } from '../../runtime/index.ts';
+import { isEvictable } from '../../state/index.ts';
+import { type Controller, type ControllerContext, concurrencyFor } from '../context.ts';
+import { aboutNode, aboutPod } from '../event-subjects.ts';
+
+interface Wanted {
+  namespace: string;
+  name: string;
+  uid: string;
+}
+
+export class EvictionQueue {
+  readonly controller: Controller;
+  private readonly context: ControllerContext;
+  private readonly wanted = new Map<string, Wanted>();
+  private readonly requests;
+  private readonly drained;
+  private wake: ((key: string) => void) | undefined;
+
+  constructor(context: ControllerContext) {
+    this.context = context;
+    this.requests = context.metrics.counter({
+      name: 'karpenter_pods_eviction_requests_total',
+      help: 'Evictions asked of the API server, by the status it answered with.',
+      labels: ['code'],
+    });
+    this.drained = context.metrics.counter({
+      name: 'karpenter_pods_drained_total',
+      help: 'Pods evicted from nodes that go, by why the node goes.',
+      labels: ['reason'],
+    });
+    this.controller = {
+      name: 'eviction-queue',
+      sources: [],
+      listen: (wake) => {
+        this.wake = wake;
+        for (const key of this.wanted.keys()) wake(key);
+      },
+      concurrency: concurrencyFor(context.settings, 100, 5_000),
+      backoff: { baseMs: 100, maxMs: 10_000 },
+      reconcile: (key) => this.evict(key),
+    };
+  }
+
+  /** Pods that are being evicted already stay where they are in their waits. */
+  add(pods: readonly Pod[]): void {
+    for (const { metadata } of pods) {
+      const { namespace = '', name = '', uid = '' } = metadata;
+      const key = `${namespace}/${name}/${uid}`;
+      if (this.wanted.has(key)) continue;
+      this.wanted.set(key, { namespace, name, uid });
+      this.wake?.(key);
+    }
+  }
+
+  private async evict(key: string): Promise<Outcome> {
+    const { cluster, clock, kube, recorder } = this.context;
+    const wanted = this.wanted.get(key);
+    if (wanted === undefined) return done;
+    const { namespace, name, uid } = wanted;
+    const pod = cluster.pods.store.get(`${namespace}/${name}`);
+    if (pod?.metadata.uid !== uid || !isEvictable(pod, clock.now())) return this.drop(key);
+    const reason = this.reasonFor(pod);
+    try {
+      await kube.evict({ namespace, name }, { preconditions: { uid } });
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+      this.requests.add({ code: String(error.status) });
+      return this.refused(key, pod, error);
+    }
+    this.requests.add({ code: '200' });
+    recorder.publish({
+      subject: aboutPod(pod),
+      type: 'Normal',
+      reason: 'Evicted',
+      message: `Evicted pod: ${reason}`,
+    });
+    this.drained.add({ reason });
+    return this.drop(key);
+  }
+
+  private refused(key: string, pod: Pod, error: KubeError): Outcome {
+    // Gone, or another pod by now.
+    if (error.status === 404 || error.status === 409) return this.drop(key);
+    if (saysBudgetIsSpent(error)) return this.blocked(pod, 'evicting pod violates a PDB');
+    if (/more than one PodDisruptionBudget/.test(error.message))
+      return this.blocked(pod, 'eviction does not support multiple PDBs');
+    throw error;
+  }
+
+  private blocked(pod: Pod, why: string): Outcome {
+    const { cluster, recorder } = this.context;
+    const node = cluster.nodes.get(pod.spec?.nodeName ?? '');
+    const { namespace, name } = pod.metadata;
+    if (node !== undefined) {
+      recorder.publish({
+        subject: aboutNode(node),
+        type: 'Warning',
+        reason: 'FailedDraining',
+        message: `Failed to drain node, ${why} (Pod=${namespace}/${name})`,
+      });
+    }
+    return { kind: 'retry' };
+  }
+
+  private drop(key: string): Outcome {
+    this.wanted.delete(key);
+    return done;
+  }
+
+  /** Why its node goes; empty when nobody knows the node or its claim. */
+  private reasonFor(pod: Pod): string {
+    const claim = this.context.cluster.machines.ofNode(pod.spec?.nodeName ?? '')?.claim;
+    if (claim === undefined) return '';
+    return conditionOf(claim.status?.conditions, conditionType.disruptionReason)?.reason ?? 'Forceful Termination';
+  }
+}
+
+/** A busy API server answers 429 too, but does not speak of budgets. */
+function saysBudgetIsSpent(error: KubeError): boolean {
+  if (error.status !== 429) return false;
+  return error.causes.some(({ reason }) => reason === 'DisruptionBudget') || /disruption budget/i.test(error.message);
+}

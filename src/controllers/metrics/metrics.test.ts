@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { VirtualClock } from '../../base/index.ts';
+import type { Cloud, Node, Pod } from '../../ports/index.ts';
+import { Cluster } from '../../state/index.ts';
+import { prometheusMetrics } from '../../telemetry/index.ts';
+import type { ControllerContext } from '../context.ts';
+import { nodeMetricsController } from './node-metrics.ts';
+import { podMetricsController } from './pod-metrics.ts';
+
+function setting() {
+  const clock = new VirtualClock({ startMs: Date.UTC(2026, 0, 1, 1), settle: () => Promise.resolve() });
+  const cluster = new Cluster(clock);
+  const metrics = prometheusMetrics();
+  const cloud = { facts: { nodeClasses: [], wellKnownLabels: ['karpenter.kwok.sh/instance-cpu'] } } as unknown as Cloud;
+  const context = { clock, cluster, metrics, cloud, settings: { cpuRequests: 1000 } } as unknown as ControllerContext;
+  return { clock, cluster, metrics, context };
+}
+
+const signal = new AbortController().signal;
+const node = (labels: Record<string, string> = {}): Node => ({
+  metadata: { name: 'n1', creationTimestamp: '2026-01-01T00:00:00Z', labels },
+  spec: { providerID: 'kwok://n1' },
+  status: { phase: 'Running', capacity: { cpu: '4', memory: '8Gi' }, allocatable: { cpu: '3900m', memory: '7Gi' } },
+});
+const pod = (name: string, over: Partial<Pod['metadata']> = {}, nodeName = 'n1'): Pod => ({
+  metadata: { name, namespace: 'shop', uid: name, creationTimestamp: '2026-01-01T00:59:50Z', ...over },
+  spec: { nodeName, containers: [{ name: 'c', resources: { requests: { cpu: '500m' }, limits: { cpu: '1' } } }] },
+  status: { phase: 'Running' },
+});
+const daemon = { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd' }] };
+const line = (text: string, name: string): string[] => text.split('\n').filter((each) => each.startsWith(`${name}{`));
+
+test('a node’s gauges carry its well-known labels by their last part, in snake case', async () => {
+  const { cluster, context, metrics } = setting();
+  cluster.setNode(
+    node({
+      'topology.kubernetes.io/zone': 'a',
+      'karpenter.sh/capacity-type': 'spot',
+      'karpenter.kwok.sh/instance-cpu': '4',
+    }),
+  );
+  await nodeMetricsController(context).reconcile('all', signal);
+  const [cpu] = line(await metrics.render(), 'karpenter_nodes_allocatable').filter((each) =>
+    each.includes('resource_type="cpu"'),
+  );
+  expect(cpu).toMatch(/node_name="n1".*zone="a".*capacity_type="spot".*instance_cpu="4".* 3\.9$/);
+});
+
+test('daemons are told apart from other pods, and overhead is capacity less allocatable', async () => {
+  const { cluster, context, metrics } = setting();
+  cluster.setNode(node());
+  cluster.setPod(pod('web'));
+  cluster.setPod(pod('agent', daemon));
+  await nodeMetricsController(context).reconcile('all', signal);
+  const text = await metrics.render();
+  const value = (name: string, resource: string): string | undefined =>
+    line(text, name)
+      .find((each) => each.includes(`resource_type="${resource}"`))
+      ?.split(' ')
+      .at(-1);
+  expect(value('karpenter_nodes_total_pod_requests', 'cpu')).toBe('0.5');
+  expect(value('karpenter_nodes_total_daemon_requests', 'cpu')).toBe('0.5');
+  expect(value('karpenter_nodes_total_pod_limits', 'cpu')).toBe('1');
+  expect(value('karpenter_nodes_system_overhead', 'memory')).toBe(String(2 ** 30));
+  expect(Number(value('karpenter_cluster_utilization_percent', 'cpu'))).toBeCloseTo((100 * 1) / 3.9);
+  expect(line(text, 'karpenter_nodes_current_lifetime_seconds')[0]).toMatch(/ 3600$/);
+});
+
+test('the series of a node that is gone are gone', async () => {
+  const { cluster, context, metrics } = setting();
+  const controller = nodeMetricsController(context);
+  cluster.setNode(node());
+  await controller.reconcile('all', signal);
+  cluster.removeNode(node());
+  await controller.reconcile('all', signal);
+  expect(await metrics.render()).not.toContain('node_name="n1"');
+});
+
+test('a pod’s state follows it, and its binding is measured once', async () => {
+  const { cluster, context, metrics } = setting();
+  const controller = podMetricsController(context);
+  const waiting = { ...pod('web', {}, ''), status: { phase: 'Pending' } };
+  cluster.setPod(waiting);
+  expect(await controller.reconcile('shop/web', signal)).toMatchObject({ kind: 'again' });
+  expect(line(await metrics.render(), 'karpenter_pods_unbound_time_seconds')).toEqual([
+    'karpenter_pods_unbound_time_seconds{name="web",namespace="shop"} 10',
+  ]);
+  cluster.setPod(pod('web'));
+  await controller.reconcile('shop/web', signal);
+  await controller.reconcile('shop/web', signal);
+  const text = await metrics.render();
+  expect(line(text, 'karpenter_pods_state')[0]).toMatch(/node="n1",scheduled="true".*phase="Running"/);
+  expect(text).toContain('karpenter_pods_bound_duration_seconds_count 1');
+  cluster.removePod(pod('web'));
+  await controller.reconcile('shop/web', signal);
+  expect(await metrics.render()).not.toContain('name="web"');
+});

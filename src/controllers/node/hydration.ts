@@ -1,0 +1,37 @@
+// node.hydration: Nodes of our claims get the node class label if they lack it. Without it a Node counts as somebody
+// else's, and nobody would drain it.
+import { isKubeError, resources } from '../../ports/index.ts';
+import { done } from '../../runtime/index.ts';
+import { type Controller, type ControllerContext, concurrencyFor, ownKey, source } from '../context.ts';
+import { nodeClassLabel } from '../managed.ts';
+import { nodeClaims } from '../own-resources.ts';
+import { patchObject } from '../writes.ts';
+
+export function nodeHydrationController({ cluster, isManaged, kube, settings }: ControllerContext): Controller {
+  return {
+    name: 'node.hydration',
+    sources: [
+      ownKey(resources.nodes),
+      source(nodeClaims, ({ after }) =>
+        cluster.nodes.filedUnder(after?.status?.providerID ?? '').map(({ metadata }) => metadata.name ?? ''),
+      ),
+    ],
+    concurrency: concurrencyFor(settings, 10, 1_000),
+    async reconcile(name) {
+      const node = cluster.nodes.get(name);
+      const [claim, ...others] = cluster.claims.filedUnder(node?.spec?.providerID ?? '');
+      if (node === undefined || claim === undefined || others.length > 0) return done;
+      const { nodeClassRef } = claim.spec;
+      const key = nodeClassLabel(nodeClassRef);
+      if (!isManaged(nodeClassRef) || node.metadata.labels?.[key] !== undefined) return done;
+      const labels = { ...node.metadata.labels, [key]: nodeClassRef.name };
+      try {
+        const next = { ...node, metadata: { ...node.metadata, labels } };
+        cluster.setNode(await patchObject(kube, resources.nodes, node, next));
+      } catch (error) {
+        if (!isKubeError(error, 'NotFound')) throw error;
+      }
+      return done;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// Changing a NodeClaim's conditions without losing sight of the claim: each function returns the claim with its new list.
+import {
+  type Condition,
+  type ConditionChange,
+  type ConditionContext,
+  clearCondition,
+  conditionOf,
+  initConditions,
+  type NodeClaim,
+  nodeClaimConditions,
+  setCondition,
+} from '../../api/index.ts';
+
+function contextOf(claim: NodeClaim, nowMs: number): ConditionContext {
+  return {
+    generation: claim.metadata.generation ?? 1,
+    creationTimestamp: claim.metadata.creationTimestamp ?? '',
+    deleting: claim.metadata.deletionTimestamp !== undefined,
+    nowMs,
+  };
+}
+
+function withConditions(claim: NodeClaim, conditions: readonly Condition[]): NodeClaim {
+  if (conditions === claim.status?.conditions) return claim;
+  return { ...claim, status: { ...claim.status, conditions: [...conditions] } };
+}
+
+export function claimCondition(claim: NodeClaim, type: string): Condition | undefined {
+  return conditionOf(claim.status?.conditions, type);
+}
+
+export function withInitialConditions(claim: NodeClaim, nowMs: number): NodeClaim {
+  return withConditions(claim, initConditions(nodeClaimConditions, claim.status?.conditions, contextOf(claim, nowMs)));
+}
+
+export function withCondition(claim: NodeClaim, change: ConditionChange, nowMs: number): NodeClaim {
+  return withConditions(
+    claim,
+    setCondition(nodeClaimConditions, claim.status?.conditions, change, contextOf(claim, nowMs)),
+  );
+}
+
+export function withoutCondition(claim: NodeClaim, type: string, nowMs: number): NodeClaim {
+  return withConditions(
+    claim,
+    clearCondition(nodeClaimConditions, claim.status?.conditions, type, contextOf(claim, nowMs)),
+  );
+}
+
+/** Says that a condition that is settled still holds for the present generation. */
+export function restamped(claim: NodeClaim, type: string, nowMs: number): NodeClaim {
+  const condition = claimCondition(claim, type);
+  if (condition === undefined || condition.status === 'Unknown') return claim;
+  const { status, reason, message } = condition;
+  return withCondition(
+    claim,
+    { type, status, ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) },
+    nowMs,
+  );
+}

@@ -1,0 +1,90 @@
+// Metrics of NodeClaims and their Nodes, under the names dashboards know.
+import { label, type NodeClaim } from '../../api/index.ts';
+import type { Metrics } from '../../ports/index.ts';
+
+const day = 86_400;
+const hour = 3_600;
+const lifetimes = [
+  ...[15, 30, 45].map((minutes) => minutes * 60),
+  ...[1, 2, 4, 6, 8, 10, 12, 16, 20].map((hours) => hours * hour),
+  ...[1, 2, 3, 5, 10, 15, 20, 25, 30].map((days) => days * day),
+];
+
+export type DisruptionCause =
+  | 'empty'
+  | 'underutilized'
+  | 'drifted'
+  | 'expired'
+  | 'unhealthy'
+  | 'garbage_collected'
+  | 'insufficient_capacity'
+  | 'nodeclass_not_ready'
+  | 'launch_timeout'
+  | 'registration_timeout';
+
+export function claimMetrics(metrics: Metrics) {
+  const disrupted = metrics.counter({
+    name: 'karpenter_nodeclaims_disrupted_total',
+    help: 'NodeClaims taken down, by cause.',
+    labels: ['reason', 'nodepool', 'capacity_type'],
+  });
+  const of = (claim: NodeClaim | undefined, key: string): string => claim?.metadata.labels?.[key] ?? '';
+  return {
+    nodepoolOf: (claim: NodeClaim | undefined): string => of(claim, label.nodePool),
+    countDisrupted: (claim: NodeClaim, reason: DisruptionCause): void =>
+      disrupted.add({ reason, nodepool: of(claim, label.nodePool), capacity_type: of(claim, label.capacityType) }),
+    claimsTerminated: metrics.counter({
+      name: 'karpenter_nodeclaims_terminated_total',
+      help: 'NodeClaims that are gone.',
+      labels: ['nodepool', 'capacity_type', 'zone'],
+    }),
+    claimTermination: metrics.histogram({
+      name: 'karpenter_nodeclaims_termination_duration_seconds',
+      help: 'From the deletion of a NodeClaim until it was gone.',
+      labels: ['nodepool'],
+    }),
+    instanceTermination: metrics.histogram({
+      name: 'karpenter_nodeclaims_instance_termination_duration_seconds',
+      help: 'From the deletion of a NodeClaim until its instance was gone.',
+      labels: ['nodepool'],
+    }),
+    unhealthyDisrupted: metrics.counter({
+      name: 'karpenter_nodeclaims_unhealthy_disrupted_total',
+      help: 'NodeClaims taken down because their node was unhealthy.',
+      labels: ['condition', 'nodepool', 'capacity_type', 'image_id'],
+    }),
+    nodesCreated: metrics.counter({
+      name: 'karpenter_nodes_created_total',
+      help: 'Nodes that registered.',
+      labels: ['nodepool', 'zone'],
+    }),
+    nodesTerminated: metrics.counter({
+      name: 'karpenter_nodes_terminated_total',
+      help: 'Nodes that are gone.',
+      labels: ['nodepool', 'zone'],
+    }),
+    nodesDrained: metrics.counter({
+      name: 'karpenter_nodes_drained_total',
+      help: 'Nodes whose pods were all moved.',
+      labels: ['nodepool'],
+    }),
+    nodeTermination: metrics.summary({
+      name: 'karpenter_nodes_termination_duration_seconds',
+      help: 'From the deletion of a Node until it was gone.',
+      labels: ['nodepool'],
+    }),
+    nodeLifetime: metrics.histogram({
+      name: 'karpenter_nodes_lifetime_duration_seconds',
+      help: 'How old Nodes were when they went.',
+      labels: ['nodepool'],
+      buckets: lifetimes,
+    }),
+    labelsOf: (claim: NodeClaim | undefined): { nodepool: string; capacity_type: string; zone: string } => ({
+      nodepool: of(claim, label.nodePool),
+      capacity_type: of(claim, label.capacityType),
+      zone: of(claim, label.zone),
+    }),
+  };
+}
+
+export type ClaimMetrics = ReturnType<typeof claimMetrics>;

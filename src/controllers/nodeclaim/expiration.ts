@@ -1,0 +1,26 @@
+// nodeclaim.expiration: a claim older than its own `expireAfter` is deleted, whatever budgets and pods say. Its drain is an
+// ordinary one: disruption budgets and the termination grace period still hold there.
+import { durationMs } from '../../api/index.ts';
+import { parseTime } from '../../base/index.ts';
+import { done } from '../../runtime/index.ts';
+import { again, type Controller, type ControllerContext } from '../context.ts';
+import { deleteClaim } from '../writes.ts';
+import { claimController } from './claim-controller.ts';
+import type { ClaimMetrics } from './claim-metrics.ts';
+
+export function expirationController(context: ControllerContext, metrics: ClaimMetrics): Controller {
+  const { clock, log } = context;
+  return claimController('nodeclaim.expiration', context, async (claim) => {
+    const { creationTimestamp, deletionTimestamp, name } = claim.metadata;
+    const lifetimeMs = durationMs(claim.spec.expireAfter);
+    const createdMs = parseTime(creationTimestamp ?? '');
+    if (deletionTimestamp !== undefined || createdMs === undefined) return done;
+    if (lifetimeMs === undefined || !Number.isFinite(lifetimeMs)) return done;
+    const leftMs = createdMs + lifetimeMs - clock.now();
+    if (leftMs > 0) return again(leftMs);
+    await deleteClaim(context, claim);
+    metrics.countDisrupted(claim, 'expired');
+    log.info('deleted nodeclaim', { controller: 'nodeclaim.expiration', NodeClaim: { name }, reason: 'expired' });
+    return done;
+  });
+}

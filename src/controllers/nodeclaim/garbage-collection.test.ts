@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { resources } from '../../ports/index.ts';
+import type { MachineParts } from '../testing/bench.testing.ts';
+import { type LifecycleBench, openLifecycle } from '../testing/lifecycle.testing.ts';
+import { garbageCollectionController } from './garbage-collection.ts';
+
+const interval = 120_000;
+let bench: LifecycleBench;
+beforeEach(async () => {
+  bench = await openLifecycle({ controllers: (context, metrics) => [garbageCollectionController(context, metrics)] });
+});
+afterEach(() => bench.close());
+
+const notReady = { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } };
+const make = (over: MachineParts = {}) => bench.machine('default', 'a', over);
+const collected = (): number | undefined =>
+  bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'garbage_collected', nodepool: 'default' });
+
+describe('a claim whose machine is gone', () => {
+  test('is deleted within two minutes, and counted', async () => {
+    await make({ node: notReady });
+    await bench.run(interval);
+    expect(await bench.isGone()).toBe(true);
+    expect(collected()).toBe(1);
+    expect(bench.log.lines.map(({ message }) => message)).toContain(
+      'garbage collecting nodeclaim with no cloudprovider representation',
+    );
+  });
+
+  test('is deleted also if its node is gone as well', async () => {
+    await make({ node: false });
+    await bench.run(interval);
+    expect(await bench.isGone()).toBe(true);
+  });
+
+  test('is deleted if the provider only has it as going', async () => {
+    bench.cloud.facets = { isDeleting: true };
+    bench.cloud.launch('kwok://a');
+    await make({ node: false });
+    await bench.run(interval);
+    expect(await bench.isGone()).toBe(true);
+  });
+
+  test('is kept while its node is Ready', async () => {
+    await make();
+    await bench.run(10 * interval);
+    expect(await bench.isGone()).toBe(false);
+    await bench.apply(resources.nodes, { metadata: { name: 'a' }, ...notReady });
+    await bench.run(interval);
+    expect(await bench.isGone()).toBe(true);
+  });
+
+  test('is left to the registration timeout if it never registered', async () => {
+    await make({ node: false, conditions: { Launched: 'True', Registered: 'Unknown', Initialized: 'Unknown' } });
+    await bench.run(10 * interval);
+    expect(await bench.isGone()).toBe(false);
+  });
+});
+
+test('a claim whose machine is there is kept, whatever its node says', async () => {
+  bench.cloud.launch('kwok://a');
+  await make({ node: notReady });
+  await bench.run(10 * interval);
+  expect(await bench.isGone()).toBe(false);
+});
+
+test('nothing is collected while the provider cannot list', async () => {
+  bench.cloud.listError = new Error('throttled');
+  await make({ node: false });
+  await bench.run(interval);
+  expect(await bench.isGone()).toBe(false);
+  bench.cloud.listError = undefined;
+  await bench.run(3 * interval);
+  expect(await bench.isGone()).toBe(true);
+});

@@ -1,0 +1,211 @@
+// First step of a claim's life: a machine is launched for it. Runs only while Launched is Unknown.
+//
+// Not twice: a launch is remembered per claim UID for an hour, because the status that tells of it may be lost or read
+// late. Where this process cannot know (a claim older than itself, or a launch whose answer never came), the provider is
+// asked first whether it has a machine for the claim already.
+// Not too often: tries wait longer and longer by the launcher's own count, because every failure changes the claim's
+// status, and every change wakes the claim.
+import { conditionReason, conditionType, label, type NodeClaim } from '../../../api/index.ts';
+import { messageOf, parseTime } from '../../../base/index.ts';
+import { CloudError, type Instance, isCloudError } from '../../../ports/index.ts';
+import type { ControllerContext } from '../../context.ts';
+import { aboutClaim } from '../../event-subjects.ts';
+import { deleteClaim } from '../../writes.ts';
+import { claimCondition, restamped, withCondition } from '../claim-conditions.ts';
+import type { ClaimMetrics } from '../claim-metrics.ts';
+import type { HealthReporter } from '../health-reporter.ts';
+import type { Step } from './step.ts';
+
+const rememberMs = 3_600_000;
+/** Many claims are in doubt at the same moment (after a restart): one listing answers for all of them. */
+const listingFreshMs = 1_000;
+const retryMs = { first: 1_000, most: 60_000 };
+/** Condition messages and events are for people: a provider's error may be a page long. */
+const mostMessage = 300;
+
+interface Memory {
+  /** When it last changed. */
+  atMs: number;
+  instance?: Instance;
+  /** A launch began and nobody knows how it ended. */
+  inDoubt: boolean;
+  failures: number;
+}
+
+export class Launcher {
+  private readonly memories = new Map<string, Memory>();
+  private readonly context: ControllerContext;
+  private readonly metrics: ClaimMetrics;
+  private readonly health: HealthReporter;
+  /** Until it is told that it began, every claim is from before. */
+  private startedMs = Number.POSITIVE_INFINITY;
+  private listing: { atMs: number; instances: Promise<Instance[]> } | undefined;
+
+  constructor(context: ControllerContext, metrics: ClaimMetrics, health: HealthReporter) {
+    this.context = context;
+    this.metrics = metrics;
+    this.health = health;
+  }
+
+  /** From now on nobody else launches: a replica that waited for its turn begins here, not when it was made. */
+  begin(): void {
+    this.startedMs = this.context.clock.now();
+  }
+
+  readonly step: Step = async (claim) => {
+    const { clock } = this.context;
+    if (claimCondition(claim, conditionType.launched)?.status !== 'Unknown') {
+      return { claim: restamped(claim, conditionType.launched, clock.now()) };
+    }
+    const waitMs = this.waitMs(claim);
+    if (waitMs > 0) return { claim, againMs: waitMs };
+    try {
+      const instance = (await this.launchedFor(claim)) ?? (await this.launch(claim));
+      this.remember(claim, { instance, inDoubt: false, failures: 0 });
+      const launched = withLaunch(claim, instance);
+      return { claim: withCondition(launched, { type: conditionType.launched, status: 'True' }, clock.now()) };
+    } catch (error) {
+      const { failures = 0, inDoubt = false } = this.memories.get(uidOf(claim)) ?? {};
+      // The provider's own errors say that there is no machine; any other leaves it open.
+      this.remember(claim, { inDoubt: inDoubt && !(error instanceof CloudError), failures: failures + 1 });
+      return this.failed(claim, error);
+    }
+  };
+
+  /** The machine that runs for a claim, also if its status does not say so (yet). */
+  async launchedFor(claim: NodeClaim): Promise<Instance | undefined> {
+    this.forgetOld();
+    const memory = this.memories.get(uidOf(claim));
+    if (memory?.instance !== undefined) return memory.instance;
+    const createdMs = parseTime(claim.metadata.creationTimestamp ?? '') ?? 0;
+    // Creation times are whole seconds, rounded down: a claim of the second in which this process began is in doubt too.
+    const isFromBefore = memory === undefined && createdMs < this.startedMs;
+    if (!isFromBefore && memory?.inDoubt !== true) return undefined;
+    const { cluster } = this.context;
+    return (await this.instances(memory?.atMs ?? 0)).find(
+      (instance) =>
+        instance.nodeClaim === claim.metadata.name &&
+        instance.isDeleting !== true &&
+        cluster.claims.filedUnder(instance.providerID).every((each) => uidOf(each) === uidOf(claim)),
+    );
+  }
+
+  /** The claim is gone. */
+  forget(claim: NodeClaim): void {
+    this.memories.delete(uidOf(claim));
+  }
+
+  private async launch(claim: NodeClaim): Promise<Instance> {
+    const failures = this.memories.get(uidOf(claim))?.failures ?? 0;
+    this.remember(claim, { inDoubt: true, failures });
+    const instance = await this.context.cloud.create(claim);
+    this.logLaunch(claim, instance);
+    return instance;
+  }
+
+  private waitMs(claim: NodeClaim): number {
+    const memory = this.memories.get(uidOf(claim));
+    if (memory === undefined || memory.failures === 0) return 0;
+    const pauseMs = Math.min(retryMs.most, retryMs.first * 2 ** (memory.failures - 1));
+    return memory.atMs + pauseMs - this.context.clock.now();
+  }
+
+  private remember(claim: NodeClaim, memory: Omit<Memory, 'atMs'>): void {
+    const uid = uidOf(claim);
+    // Last changed, last in line.
+    this.memories.delete(uid);
+    this.memories.set(uid, { ...memory, atMs: this.context.clock.now() });
+  }
+
+  /** The provider's machines, listed after `sinceMs`. */
+  private async instances(sinceMs: number): Promise<Instance[]> {
+    const { clock, cloud } = this.context;
+    const oldestMs = Math.max(sinceMs + 1, clock.now() - listingFreshMs);
+    if (this.listing === undefined || this.listing.atMs < oldestMs) {
+      const listing = { atMs: clock.now(), instances: cloud.list() };
+      this.listing = listing;
+      listing.instances.catch(() => {
+        if (this.listing === listing) this.listing = undefined;
+      });
+    }
+    return this.listing.instances;
+  }
+
+  private logLaunch(claim: NodeClaim, instance: Instance): void {
+    this.context.log.info('launched nodeclaim', {
+      controller: 'nodeclaim.lifecycle',
+      NodeClaim: { name: claim.metadata.name },
+      'provider-id': instance.providerID,
+      'instance-type': instance.labels[label.instanceType],
+      zone: instance.labels[label.zone],
+      'capacity-type': instance.labels[label.capacityType],
+      allocatable: instance.allocatable,
+    });
+  }
+
+  private async failed(claim: NodeClaim, error: unknown): ReturnType<Step> {
+    const { clock, recorder, log } = this.context;
+    if (isCloudError(error, 'insufficientCapacity')) {
+      const { name } = claim.metadata;
+      recorder.publish({
+        subject: aboutClaim(claim),
+        type: 'Warning',
+        reason: 'InsufficientCapacityError',
+        message: `NodeClaim ${name} event: ${shortened(error.message)}`,
+      });
+      log.error('failed launching nodeclaim', error, { controller: 'nodeclaim.lifecycle', NodeClaim: { name } });
+    }
+    if (isCloudError(error, 'insufficientCapacity') || isCloudError(error, 'nodeClassNotReady')) {
+      if (error.kind === 'nodeClassNotReady')
+        await this.health.refused(claim, conditionReason.nodeClassNotReady, shortened(error.message));
+      await deleteClaim(this.context, claim);
+      this.metrics.countDisrupted(
+        claim,
+        error.kind === 'insufficientCapacity' ? 'insufficient_capacity' : 'nodeclass_not_ready',
+      );
+      return { claim, gone: true };
+    }
+    const told = error instanceof CloudError ? error : undefined;
+    const change = {
+      type: conditionType.launched,
+      status: 'Unknown',
+      reason: told?.conditionReason ?? conditionReason.launchFailed,
+      message: told?.conditionMessage ?? shortened(messageOf(error)),
+    } as const;
+    return { claim: withCondition(claim, change, clock.now()), error };
+  }
+
+  private forgetOld(): void {
+    const oldest = this.context.clock.now() - rememberMs;
+    // In the order in which they were remembered: the first young one ends the search.
+    for (const [uid, { atMs }] of this.memories) {
+      if (atMs >= oldest) return;
+      this.memories.delete(uid);
+    }
+  }
+}
+
+const uidOf = ({ metadata }: NodeClaim): string => metadata.uid ?? metadata.name ?? '';
+
+/** Provider labels under the claim's own, the claim's annotations under the provider's. */
+function withLaunch(claim: NodeClaim, instance: Instance): NodeClaim {
+  return {
+    ...claim,
+    metadata: {
+      ...claim.metadata,
+      labels: { ...instance.labels, ...claim.metadata.labels },
+      annotations: { ...claim.metadata.annotations, ...instance.annotations },
+    },
+    status: {
+      ...claim.status,
+      providerID: instance.providerID,
+      ...(instance.imageID === undefined ? {} : { imageID: instance.imageID }),
+      capacity: instance.capacity,
+      allocatable: instance.allocatable,
+    },
+  };
+}
+
+function shortened(text: string): string {
+  return text.length > mostMessage ? `${text.slice(0, mostMessage)}...` : text;
+}

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { conditionOf, type NodePool } from '../../../api/index.ts';
+import { CloudError, resources } from '../../../ports/index.ts';
+import { takeSnapshot } from '../../../state/index.ts';
+import { nodePools } from '../../own-resources.ts';
+import { type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
+
+const minute = 60_000;
+const disrupted = 'karpenter_nodeclaims_disrupted_total';
+let bench: LifecycleBench;
+beforeEach(async () => {
+  bench = await openLifecycle();
+});
+afterEach(() => bench.close());
+
+const ownedBy = (uid: string) => ({
+  metadata: { ownerReferences: [{ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name: 'default', uid }] },
+});
+const health = async () =>
+  conditionOf((await bench.get(nodePools, 'default'))?.status?.conditions, 'NodeRegistrationHealthy');
+
+describe('a claim that is not launched', () => {
+  test('is given up five minutes after it was made', async () => {
+    bench.cloud.createError = new CloudError('createFailed', 'no');
+    await bench.makeClaim();
+    await bench.run(5 * minute - 2_000);
+    expect(await bench.isGone()).toBe(false);
+    // Tries come up to a minute apart.
+    await bench.run(minute);
+    expect(await bench.isGone()).toBe(true);
+    expect(bench.metrics.value(disrupted, { reason: 'launch_timeout', nodepool: 'default' })).toBe(1);
+    expect(bench.log.lines.some(({ message }) => message === 'terminating due to timeout')).toBe(true);
+  });
+});
+
+describe('a claim whose node does not register', () => {
+  test('is given up fifteen minutes after it was made, and its machine with it', async () => {
+    await bench.makeClaim();
+    await bench.run(15 * minute - 2_000);
+    expect(await bench.isGone()).toBe(false);
+    await bench.run(10_000);
+    expect(await bench.isGone()).toBe(true);
+    expect(bench.cloud.machines.size).toBe(0);
+    expect(bench.metrics.value(disrupted, { reason: 'registration_timeout' })).toBe(1);
+    expect(bench.metrics.value(disrupted, { reason: 'launch_timeout' })).toBeUndefined();
+  });
+
+  test('counts from the last transition: one that failed late has its time from then', async () => {
+    const { status } = await bench.makeClaim();
+    await bench.run(10 * minute);
+    const spec = { providerID: status?.providerID ?? '' };
+    await Promise.all(['b', 'c'].map((name) => bench.kube.create(resources.nodes, { metadata: { name }, spec })));
+    await bench.run(10 * minute);
+    expect((await bench.condition('Registered'))?.reason).toBe('MultipleNodesFound');
+    await bench.run(5 * minute + 10_000);
+    expect(await bench.isGone()).toBe(true);
+  });
+
+  test('is left alone once it registered', async () => {
+    await bench.makeClaim();
+    await bench.join();
+    await bench.run(60 * minute);
+    expect(await bench.isGone()).toBe(false);
+  });
+});
+
+describe('registration health of a pool', () => {
+  const failOne = async (name: string, uid: string): Promise<void> => {
+    await bench.makeClaim(name, ownedBy(uid));
+    await bench.run(16 * minute);
+  };
+  const succeedOne = async (name: string, uid: string): Promise<void> => {
+    await bench.makeClaim(name, ownedBy(uid));
+    await bench.join(name);
+  };
+
+  test('is True after a node registered', async () => {
+    const { metadata } = await bench.pool();
+    await succeedOne('a', metadata.uid ?? '');
+    expect(await health()).toMatchObject({ status: 'True', reason: 'NodeRegistrationHealthy' });
+  });
+
+  test('is False after two nodes did not register, with a reason', async () => {
+    const { metadata } = await bench.pool();
+    await failOne('a', metadata.uid ?? '');
+    expect((await health())?.status).not.toBe('False');
+    await failOne('b', metadata.uid ?? '');
+    expect(await health()).toMatchObject({
+      status: 'False',
+      reason: 'RegistrationFailed',
+      message: 'Failed to register node',
+    });
+  });
+
+  test("is False with the launch's own reason if claims did not even launch", async () => {
+    const { metadata } = await bench.pool();
+    const words = { conditionReason: 'QuotaExceeded', conditionMessage: 'ask for more' };
+    bench.cloud.createError = new CloudError('createFailed', 'quota', words);
+    await failOne('a', metadata.uid ?? '');
+    await failOne('b', metadata.uid ?? '');
+    expect(await health()).toMatchObject({ status: 'False', reason: 'QuotaExceeded', message: 'ask for more' });
+  });
+
+  test('stays False after one success among two failures', async () => {
+    const { metadata } = await bench.pool();
+    await failOne('a', metadata.uid ?? '');
+    await failOne('b', metadata.uid ?? '');
+    await succeedOne('c', metadata.uid ?? '');
+    expect((await health())?.status).toBe('False');
+    await succeedOne('d', metadata.uid ?? '');
+    expect((await health())?.status).toBe('False');
+    await succeedOne('e', metadata.uid ?? '');
+    expect((await health())?.status).toBe('True');
+  });
+
+  test('does not hear of claims of a pool that was made again under the same name', async () => {
+    await bench.pool();
+    await failOne('a', 'another-uid');
+    await failOne('b', 'another-uid');
+    expect((await health())?.status).not.toBe('False');
+  });
+
+  test('is written even if somebody else writes the pool at the same time', async () => {
+    const { metadata } = await bench.pool();
+    const patch = bench.kube.patch.bind(bench.kube);
+    let interfered = false;
+    bench.kube.patch = async (resource, ref, change, options) => {
+      if (resource.plural === 'nodepools' && !interfered) {
+        interfered = true;
+        await patch(nodePools, ref, { type: 'merge', body: { metadata: { labels: { touched: 'yes' } } } });
+      }
+      return patch(resource, ref, change, options);
+    };
+    await succeedOne('a', metadata.uid ?? '');
+    expect(interfered).toBe(true);
+    expect((await health())?.status).toBe('True');
+  });
+});
+
+describe('a pool whose launches keep failing', () => {
+  const paused = async () => conditionOf((await bench.get(nodePools, 'default'))?.status?.conditions, 'LaunchesPaused');
+  const readyInSnapshot = (): string | undefined => {
+    const { objects } = takeSnapshot(bench.context.cluster, {
+      nowMs: bench.clock.now(),
+      settings: {},
+      provider: bench.cloud.facts,
+      instanceTypes: [],
+    });
+    const pool = objects.items.find(({ kind }) => kind === 'NodePool') as unknown as NodePool;
+    return conditionOf(pool.status?.conditions, 'Ready')?.status;
+  };
+  const conditions = ['ValidationSucceeded', 'NodeClassReady', 'Ready'].map((type) => ({
+    type,
+    status: 'True',
+    reason: type,
+    message: '',
+    observedGeneration: 1,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }));
+
+  test('is paused after the second failure, and says why and until when', async () => {
+    const { metadata } = await bench.pool('default', { status: { conditions } } as never);
+    bench.cloud.createError = new CloudError('nodeClassNotReady', 'no subnets');
+    await bench.makeClaim('a', ownedBy(metadata.uid ?? ''));
+    expect(await paused()).toBeUndefined();
+    expect(readyInSnapshot()).toBe('True');
+    await bench.run(1_000);
+    await bench.makeClaim('b', ownedBy(metadata.uid ?? ''));
+    const condition = await paused();
+    expect(condition).toMatchObject({ status: 'True', reason: 'NodeClassNotReady' });
+    expect(condition?.message).toMatch(/^2 times in a row: NodeClassRef not ready, no subnets; next try at 2026-.*Z$/);
+    expect(readyInSnapshot()).toBe('False');
+    await bench.run(16_000);
+    expect(readyInSnapshot()).toBe('True');
+  });
+
+  test('is paused for registrations that fail, and resumed by one that works', async () => {
+    const { metadata } = await bench.pool();
+    for (const name of ['a', 'b']) {
+      await bench.makeClaim(name, ownedBy(metadata.uid ?? ''));
+      await bench.run(16 * minute);
+    }
+    expect(await paused()).toMatchObject({ status: 'True', reason: 'RegistrationFailed' });
+    await bench.makeClaim('c', ownedBy(metadata.uid ?? ''));
+    await bench.join('c');
+    expect(await paused()).toBeUndefined();
+  });
+
+  test('is not paused for lack of capacity: the next choice is tried at once', async () => {
+    const { metadata } = await bench.pool();
+    bench.cloud.createError = new CloudError('insufficientCapacity', 'none left');
+    for (const name of ['a', 'b', 'c']) {
+      await bench.makeClaim(name, ownedBy(metadata.uid ?? ''));
+      await bench.run(1_000);
+    }
+    expect(await paused()).toBeUndefined();
+  });
+});

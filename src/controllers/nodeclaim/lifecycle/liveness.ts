@@ -1,0 +1,45 @@
+// Last step: a claim that is not launched or whose node does not register in time is given up, so that its pods are tried
+// elsewhere. Times count from the last transition of each condition, not from the claim's creation.
+import { conditionType } from '../../../api/index.ts';
+import { parseTime } from '../../../base/index.ts';
+import type { ControllerContext } from '../../context.ts';
+import { deleteClaim } from '../../writes.ts';
+import { claimCondition } from '../claim-conditions.ts';
+import type { ClaimMetrics } from '../claim-metrics.ts';
+import type { HealthReporter } from '../health-reporter.ts';
+import type { Step } from './step.ts';
+
+export const launchTimeoutMs = 300_000;
+export const registrationTimeoutMs = 900_000;
+
+export function liveness(context: ControllerContext, metrics: ClaimMetrics, health: HealthReporter): Step {
+  const { clock, log } = context;
+  return async (claim) => {
+    if (claimCondition(claim, conditionType.registered)?.status === 'True') return { claim };
+    const waits = [
+      { type: conditionType.launched, limitMs: launchTimeoutMs, cause: 'launch_timeout' },
+      { type: conditionType.registered, limitMs: registrationTimeoutMs, cause: 'registration_timeout' },
+    ] as const;
+    let againMs = Number.POSITIVE_INFINITY;
+    for (const { type, limitMs, cause } of waits) {
+      const condition = claimCondition(claim, type);
+      if (condition === undefined || condition.status === 'True') continue;
+      const leftMs = limitMs - (clock.now() - (parseTime(condition.lastTransitionTime) ?? clock.now()));
+      if (leftMs > 0) {
+        againMs = Math.min(againMs, leftMs);
+        continue;
+      }
+      await health.failed(claim);
+      await deleteClaim(context, claim);
+      metrics.countDisrupted(claim, cause);
+      log.info('terminating due to timeout', {
+        controller: 'nodeclaim.lifecycle',
+        NodeClaim: { name: claim.metadata.name },
+        timeout: limitMs / 1000,
+        reason: cause,
+      });
+      return { claim, gone: true };
+    }
+    return Number.isFinite(againMs) ? { claim, againMs } : { claim };
+  };
+}

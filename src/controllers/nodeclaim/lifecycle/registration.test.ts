@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { resources } from '../../../ports/index.ts';
+import { type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
+
+const unregistered = { key: 'karpenter.sh/unregistered', effect: 'NoExecute' };
+let bench: LifecycleBench;
+beforeEach(async () => {
+  bench = await openLifecycle();
+});
+afterEach(() => bench.close());
+
+const taintsOf = async (name = 'a') => ((await bench.node(name)).spec?.taints ?? []).map(({ key }) => key);
+
+describe('a claim whose node has not joined', () => {
+  test('is Unknown NodeNotFound', async () => {
+    await bench.makeClaim();
+    expect(await bench.condition('Registered')).toMatchObject({
+      status: 'Unknown',
+      reason: 'NodeNotFound',
+      message: 'Node not registered with cluster',
+    });
+  });
+
+  test('does not take a node of another provider id', async () => {
+    await bench.makeClaim();
+    await bench.join('a', { spec: { providerID: 'scripted://another' } });
+    expect((await bench.condition('Registered'))?.reason).toBe('NodeNotFound');
+  });
+
+  test('fails for good when two nodes have its provider id', async () => {
+    const { status } = await bench.makeClaim();
+    const spec = { providerID: status?.providerID ?? '' };
+    await Promise.all(['b', 'c'].map((name) => bench.kube.create(resources.nodes, { metadata: { name }, spec })));
+    await bench.run(2_000);
+    expect(await bench.condition('Registered')).toMatchObject({
+      status: 'False',
+      reason: 'MultipleNodesFound',
+      message: 'Invariant violated, matched multiple nodes',
+    });
+  });
+});
+
+describe('a node that joined', () => {
+  test('gets finalizer, owner, labels and annotations of its claim, and loses the unregistered taint', async () => {
+    await bench.makeClaim('a', {
+      metadata: { labels: { team: 'claim' }, annotations: { note: 'claim' } },
+    });
+    await bench.join('a', { metadata: { labels: { team: 'node', own: 'node' }, annotations: { note: 'node' } } });
+    const { metadata } = await bench.node();
+    const { uid } = (await bench.claim()).metadata;
+    expect(metadata.finalizers).toEqual(['karpenter.sh/termination']);
+    expect(metadata.ownerReferences).toEqual([
+      { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: 'a', uid, blockOwnerDeletion: true },
+    ]);
+    expect(metadata.labels).toMatchObject({ team: 'claim', own: 'node', 'karpenter.sh/registered': 'true' });
+    expect(metadata.annotations).toMatchObject({ note: 'claim' });
+    expect(await taintsOf()).toEqual([]);
+  });
+
+  test('makes the claim Registered, names the node in its status and is counted', async () => {
+    await bench.makeClaim();
+    await bench.join();
+    expect(await bench.condition('Registered')).toMatchObject({ status: 'True', reason: 'Registered', message: '' });
+    expect((await bench.claim()).status?.nodeName).toBe('a');
+    const labels = { nodepool: 'default', zone: 'zone-a' };
+    expect(bench.metrics.value('karpenter_nodes_created_total', labels)).toBe(1);
+    expect(bench.log.lines.some(({ message }) => message === 'registered nodeclaim')).toBe(true);
+  });
+
+  test('gets taints and startup taints by key and effect, once', async () => {
+    await bench.makeClaim('a', {
+      spec: {
+        taints: [
+          { key: 'dedicated', value: 'claim', effect: 'NoSchedule' },
+          { key: 'dedicated', value: 'claim', effect: 'NoExecute' },
+        ],
+        startupTaints: [{ key: 'starting', effect: 'NoSchedule' }],
+      },
+    });
+    await bench.join('a', {
+      spec: { taints: [unregistered, { key: 'dedicated', value: 'node', effect: 'NoSchedule' }] },
+    });
+    expect((await bench.node()).spec?.taints).toEqual([
+      { key: 'dedicated', value: 'node', effect: 'NoSchedule' },
+      { key: 'dedicated', value: 'claim', effect: 'NoExecute' },
+      { key: 'starting', effect: 'NoSchedule' },
+    ]);
+  });
+
+  test('keeps its own taints if it asks to', async () => {
+    await bench.makeClaim('a', { spec: { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] } });
+    await bench.join('a', { metadata: { labels: { 'karpenter.sh/do-not-sync-taints': 'true' } } });
+    expect(await taintsOf()).toEqual([]);
+    expect((await bench.condition('Registered'))?.status).toBe('True');
+  });
+
+  test('is synced once: startup taints that were removed stay removed', async () => {
+    await bench.makeClaim('a', { spec: { startupTaints: [{ key: 'starting', effect: 'NoSchedule' }] } });
+    await bench.join();
+    await bench.apply(resources.nodes, { metadata: { name: 'a', labels: { team: 'later' } }, spec: { taints: [] } });
+    await bench.run(60_000);
+    expect(await taintsOf()).toEqual([]);
+  });
+
+  test('gets no second owner reference to its claim', async () => {
+    const { metadata } = await bench.makeClaim();
+    const owner = { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: 'a', uid: metadata.uid ?? '' };
+    await bench.join('a', { metadata: { ownerReferences: [owner] } });
+    expect((await bench.node()).metadata.ownerReferences).toEqual([owner]);
+  });
+
+  test('without the unregistered taint is told about and registered anyway', async () => {
+    await bench.makeClaim();
+    await bench.join('a', { spec: { taints: [] } });
+    expect(bench.eventsOf('UnregisteredTaintMissing')).toMatchObject([
+      {
+        type: 'Warning',
+        subject: { kind: 'NodeClaim', name: 'a' },
+        message:
+          'Missing karpenter.sh/unregistered taint which prevents registration related race conditions on Karpenter-managed nodes',
+      },
+    ]);
+    expect((await bench.condition('Registered'))?.status).toBe('True');
+  });
+});
+
+describe('registration hooks', () => {
+  test('hold the node unregistered but synced, and are asked again at the shortest interval', async () => {
+    let isReady = false;
+    const asked: string[] = [];
+    const hook = (name: string, retryMs: number) => ({
+      name,
+      isReady: async () => {
+        asked.push(name);
+        return isReady ? { ready: true } : { ready: false, retryMs };
+      },
+    });
+    bench.cloud.registrationHooks.push(hook('slow', 60_000), hook('quick', 2_000));
+    await bench.makeClaim('a', { spec: { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] } });
+    await bench.join();
+    expect(await bench.condition('Registered')).toMatchObject({
+      status: 'Unknown',
+      reason: 'RegistrationHookPending',
+      message: 'slow, quick',
+    });
+    expect(await taintsOf()).toEqual(['karpenter.sh/unregistered', 'dedicated']);
+    expect((await bench.node()).metadata.finalizers).toEqual(['karpenter.sh/termination']);
+    asked.length = 0;
+    isReady = true;
+    await bench.run(1_800);
+    expect(asked).toEqual([]);
+    await bench.run(300);
+    expect(asked).toEqual(['slow', 'quick']);
+    expect((await bench.condition('Registered'))?.status).toBe('True');
+    expect(await taintsOf()).toEqual(['dedicated']);
+  });
+
+  test('that fail are pending too, and are tried again', async () => {
+    let fails = true;
+    const isReady = async () => {
+      if (fails) throw new Error('no answer');
+      return { ready: true };
+    };
+    bench.cloud.registrationHooks.push(
+      { name: 'flaky', isReady },
+      { name: 'fine', isReady: async () => ({ ready: true }) },
+    );
+    await bench.makeClaim();
+    await bench.join();
+    expect(await bench.condition('Registered')).toMatchObject({ reason: 'RegistrationHookPending', message: 'flaky' });
+    fails = false;
+    await bench.run(5_000);
+    expect((await bench.condition('Registered'))?.status).toBe('True');
+  });
+
+  test('can add labels, which appear on the node and on the claim', async () => {
+    const labels = { partition: '3' };
+    bench.cloud.registrationHooks.push({ name: 'partition', isReady: async () => ({ ready: true, labels }) });
+    await bench.makeClaim();
+    await bench.join();
+    expect((await bench.node()).metadata.labels).toMatchObject(labels);
+    expect((await bench.claim()).metadata.labels).toMatchObject(labels);
+  });
+});

@@ -1,0 +1,71 @@
+// The overlays in force, and the provider seen through them: whoever asks for instance types gets them corrected. A pool
+// that was not looked at yet has none, so that nobody plans with figures that are about to change.
+import { label, type NodePool } from '../../api/index.ts';
+import { applyOverlays, type InstanceTypeSpec, type Overlay, type ProviderFacts } from '../../core/index.ts';
+import { type Cloud, CloudError } from '../../ports/index.ts';
+
+interface View {
+  source: readonly InstanceTypeSpec[];
+  overlays: readonly Overlay[];
+  labels: Readonly<Record<string, string>> | undefined;
+  types: readonly InstanceTypeSpec[];
+}
+
+export class OverlayStore {
+  private readonly facts: ProviderFacts;
+  private overlays: readonly Overlay[] = [];
+  private evaluated: ReadonlySet<string> = new Set();
+  private readonly views = new Map<string, View>();
+
+  constructor(facts: ProviderFacts) {
+    this.facts = facts;
+  }
+
+  /** Replaces everything: these overlays, none of which conflict, for pools that were looked at. */
+  set(overlays: readonly Overlay[], pools: ReadonlySet<string>): void {
+    this.overlays = overlays;
+    this.evaluated = pools;
+    for (const pool of this.views.keys()) if (!pools.has(pool)) this.views.delete(pool);
+  }
+
+  /** The pool's types, corrected; the same array while nothing changed. */
+  see(pool: NodePool, source: readonly InstanceTypeSpec[]): readonly InstanceTypeSpec[] {
+    const name = pool.metadata.name ?? '';
+    const { overlays } = this;
+    if (!this.evaluated.has(name))
+      throw new CloudError('unevaluatedNodePool', `nodepool "${name}" is awaiting evaluation`);
+    const { labels } = pool.spec.template.metadata ?? {};
+    const view = this.views.get(name);
+    if (view?.source === source && view.overlays === overlays && view.labels === labels) return view.types;
+    const offered = { nodePool: name, labels: labels ?? {}, items: source };
+    const types = applyOverlays(overlays, [offered], this.facts).items[0] ?? source;
+    this.views.set(name, { source, overlays, labels, types });
+    return types;
+  }
+}
+
+/** Machines are launched by the corrected figures, too: otherwise one would be launched that nobody planned with. */
+export function overlaidCloud(
+  cloud: Cloud,
+  store: OverlayStore,
+  poolNamed: (name: string) => NodePool | undefined,
+): Cloud {
+  const create: Cloud['create'] = async (claim, options = {}) => {
+    const pool = poolNamed(claim.metadata.labels?.[label.nodePool] ?? '');
+    if (pool === undefined) return cloud.create(claim, options);
+    return cloud.create(claim, { ...options, instanceTypes: store.see(pool, await cloud.instanceTypes(pool)) });
+  };
+  return {
+    name: cloud.name,
+    facts: cloud.facts,
+    nodeClasses: cloud.nodeClasses,
+    ...(cloud.registrationHooks === undefined ? {} : { registrationHooks: cloud.registrationHooks }),
+    create,
+    delete: (claim, options) => cloud.delete(claim, options),
+    get: (providerID, options) => cloud.get(providerID, options),
+    list: (options) => cloud.list(options),
+    instanceTypes: async (pool, options) => store.see(pool, await cloud.instanceTypes(pool, options)),
+    driftReason: (claim, options) => cloud.driftReason(claim, options),
+    repairPolicies: () => cloud.repairPolicies(),
+  };
+}

@@ -1,0 +1,48 @@
+// What every decision looks at: the cluster as it is believed to be, with what the provider offers each pool.
+import { messageOf } from '../base/index.ts';
+import type { InstanceTypeSpec, PoolInstanceTypes, Snapshot } from '../core/index.ts';
+import { takeSnapshot } from '../state/index.ts';
+import type { ControllerContext } from './context.ts';
+
+/** An existing node that a plan counts on is left alone for at least this long. */
+const nominationLeastMs = 10_000;
+
+/** What the provider offers to each of our pools; a pool it cannot answer for carries the error. */
+export function instanceTypesOfPools({ cluster, cloud, isManaged }: ControllerContext): Promise<PoolInstanceTypes[]> {
+  const pools = cluster.nodePools.list().filter((pool) => isManaged(pool.spec.template.spec.nodeClassRef));
+  return Promise.all(
+    pools.map(async (pool): Promise<PoolInstanceTypes> => {
+      const nodePool = pool.metadata.name ?? '';
+      try {
+        return { nodePool, items: (await cloud.instanceTypes(pool)) as InstanceTypeSpec[] };
+      } catch (error) {
+        return { nodePool, error: messageOf(error) };
+      }
+    }),
+  );
+}
+
+export function snapshotFor(context: ControllerContext, instanceTypes: PoolInstanceTypes[]): Snapshot {
+  const { cluster, cloud, clock, settings, ledger } = context;
+  return takeSnapshot(cluster, {
+    nowMs: clock.now(),
+    settings: {
+      preferencePolicy: settings.preferencePolicy,
+      minValuesPolicy: settings.minValuesPolicy,
+      ignoreDRARequests: settings.ignoreDraRequests,
+      featureGates: { ...settings.featureGates },
+    },
+    provider: cloud.facts,
+    instanceTypes,
+    ledger,
+  });
+}
+
+/** Keeps disruption away from nodes that pods are about to come to. */
+export function nominate({ cluster, clock, settings }: ControllerContext, names: Iterable<string>): void {
+  const untilMs = clock.now() + Math.max(2 * settings.batchMaxDurationMs, nominationLeastMs);
+  for (const name of names) {
+    const machine = cluster.machines.ofNode(name) ?? cluster.machines.ofClaim(name);
+    if (machine !== undefined) cluster.nominate(machine.key, untilMs);
+  }
+}

@@ -1,0 +1,33 @@
+// The metrics of provisioning, under the names dashboards know.
+import type { Metrics } from '../../ports/index.ts';
+
+export function provisioningMetrics(metrics: Metrics) {
+  return {
+    created: metrics.counter({
+      name: 'karpenter_nodeclaims_created_total',
+      help: 'NodeClaims created, by reason and NodePool.',
+      labels: ['reason', 'nodepool', 'min_values_relaxed'],
+    }),
+    duration: metrics.histogram({
+      name: 'karpenter_scheduler_scheduling_duration_seconds',
+      help: 'How long a planning pass took.',
+      labels: ['controller'],
+    }),
+    queueDepth: metrics.gauge({
+      name: 'karpenter_scheduler_queue_depth',
+      help: 'Pods still to be placed in the current pass.',
+      labels: ['controller', 'scheduling_id'],
+    }),
+    ignored: metrics.gauge({
+      name: 'karpenter_scheduler_ignored_pods_count',
+      help: 'Pods left out of the last pass because they are invalid or opted out.',
+    }),
+    unschedulable: metrics.gauge({
+      name: 'karpenter_scheduler_unschedulable_pods_count',
+      help: 'Pods that got no place in the last pass.',
+      labels: ['controller'],
+    }),
+  };
+}
+
+export type ProvisioningMetrics = ReturnType<typeof provisioningMetrics>;

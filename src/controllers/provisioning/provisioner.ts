@@ -1,0 +1,176 @@
+// From pods that wait to NodeClaims that will hold them: one serial loop of batch, snapshot, plan, create.
+//
+// 1. Nothing is planned before the first complete view of the cluster.
+// 2. Claims of one plan are written in parallel; one that fails does not stop the others, and its pods wait for the next pass.
+// 3. The model knows a claim the moment it is written, not when the watch says so.
+// 4. A claim still being launched holds back its own pods and nothing else (see LaunchLedger).
+import type { NodeClaim, NodePool } from '../../api/index.ts';
+import { type AbortSignalLike, compareQuantities, KerfError, parseQuantity } from '../../base/index.ts';
+import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
+import { capacityOf, isLeaving, nodePoolOf } from '../../state/index.ts';
+import type { ControllerContext } from '../context.ts';
+import { nodeClaims } from '../own-resources.ts';
+import { instanceTypesOfPools, nominate, snapshotFor } from '../planning.ts';
+import { Batcher } from './batcher.ts';
+import { provisioningMetrics } from './metrics.ts';
+import { nodeClaimFor } from './node-claim.ts';
+import { reportPlan } from './report.ts';
+
+/** Asked again this soon while the first view of the cluster is not complete. */
+const notSyncedMs = 1_000;
+/** After a failed pass; doubled up to the limit while passes fail. */
+const retryMs = { first: 1_000, most: 60_000 };
+
+export interface PassResult {
+  plan: Plan;
+  created: NodeClaim[];
+}
+
+export class Provisioner {
+  readonly batcher: Batcher;
+  private readonly context: ControllerContext;
+  private readonly metrics;
+  private readonly listeners: ((plan: Plan) => Promise<void>)[] = [];
+
+  constructor(context: ControllerContext) {
+    this.context = context;
+    const { batchIdleDurationMs, batchMaxDurationMs } = context.settings;
+    this.batcher = new Batcher(context.clock, { idleMs: batchIdleDurationMs, maxMs: batchMaxDurationMs });
+    this.metrics = provisioningMetrics(context.metrics);
+  }
+
+  /** `listener` is told every plan, once its claims are written. */
+  onPass(listener: (plan: Plan) => Promise<void>): void {
+    this.listeners.push(listener);
+  }
+
+  /** Runs until the signal is aborted. */
+  async run(signal: AbortSignalLike): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        await this.batcher.next(signal);
+        while (!this.context.cluster.synced) await this.context.clock.sleep(notSyncedMs, signal);
+        await this.pass();
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        failures += 1;
+        this.context.log.error('provisioning failed', error, { controller: 'provisioner' });
+        await this.context.clock
+          .sleep(Math.min(retryMs.most, retryMs.first * 2 ** (failures - 1)), signal)
+          .catch(() => {});
+        this.batcher.trigger('retry');
+      }
+    }
+  }
+
+  /** Plans once and writes what the plan asks for. */
+  async pass(): Promise<PassResult> {
+    const { clock } = this.context;
+    this.settleLaunches();
+    const instanceTypes = await instanceTypesOfPools(this.context);
+    const snapshot = snapshotFor(this.context, instanceTypes);
+    const started = clock.now();
+    const plan = await this.context.plan(snapshot);
+    this.metrics.duration.observe((clock.now() - started) / 1000, { controller: 'provisioner' });
+    const byPool = new Map(instanceTypes.map((entry) => [entry.nodePool, entry.items ?? []]));
+    const claims = new Map<string, NodeClaim>();
+    await Promise.all(
+      plan.newNodes.map(async (planned) => {
+        const claim = await this.create(planned, byPool.get(planned.nodePool) ?? []);
+        if (claim !== undefined) claims.set(planned.name, claim);
+      }),
+    );
+    // Pods that only stand for a buffer's room never arrive.
+    const { store } = this.context.cluster.pods;
+    const expecting = plan.existingNodes.filter(({ pods }) => pods.some((pod) => store.get(pod) !== undefined));
+    nominate(
+      this.context,
+      expecting.map(({ name }) => name),
+    );
+    reportPlan(this.context, plan, claims, this.metrics);
+    await Promise.all(this.listeners.map((listener) => listener(plan)));
+    return { plan, created: [...claims.values()] };
+  }
+
+  private async create(planned: PlannedNode, types: readonly InstanceTypeSpec[]): Promise<NodeClaim | undefined> {
+    const { cluster, cloud, kube, ledger, log } = this.context;
+    const pool = cluster.nodePools.get(planned.nodePool);
+    try {
+      if (pool === undefined)
+        throw new KerfError('NodePoolGone', `NodePool ${planned.nodePool} was deleted while planning`);
+      this.guardLimits(pool);
+      const wanted = nodeClaimFor(planned, { pool, instanceTypes: types, facts: cloud.facts });
+      const claim = await kube.create(nodeClaims, wanted);
+      const chosen = new Set(planned.instanceTypes);
+      ledger.add(
+        claim.metadata.name ?? '',
+        planned.nodePool,
+        planned.pods,
+        types.filter((type) => chosen.has(type.name)),
+      );
+      cluster.setClaim(claim);
+      this.metrics.created.add({
+        reason: 'provisioned',
+        nodepool: planned.nodePool,
+        min_values_relaxed: planned.annotations['karpenter.sh/nodeclaim-min-values-relaxed'] ?? 'false',
+      });
+      log.info('created nodeclaim', {
+        controller: 'provisioner',
+        NodePool: { name: planned.nodePool },
+        NodeClaim: { name: claim.metadata.name },
+        requests: planned.requests,
+        'instance-types': shortList(planned.instanceTypes),
+      });
+      return claim;
+    } catch (error) {
+      log.error('could not create nodeclaim', error, {
+        controller: 'provisioner',
+        NodePool: { name: planned.nodePool },
+      });
+      return undefined;
+    }
+  }
+
+  /** The last guard before a write: what is recorded for the pool must not be above a limit already. */
+  private guardLimits(pool: NodePool): void {
+    const name = pool.metadata.name ?? '';
+    for (const [resource, limit] of Object.entries(pool.spec.limits ?? {})) {
+      const used = resource === 'nodes' ? undefined : pool.status?.resources?.[resource];
+      const usage = resource === 'nodes' ? String(this.machinesOf(name)) : String(used ?? '0');
+      if (compareQuantities(parseQuantity(usage), parseQuantity(limit)) > 0) {
+        throw new KerfError(
+          'LimitExceeded',
+          `resource usage exceeds limit (limit=${limit}, resource-name=${resource}, usage=${usage})`,
+          { subject: `NodePool ${name}`, retryable: true },
+        );
+      }
+    }
+  }
+
+  private machinesOf(pool: string): number {
+    let count = 0;
+    for (const machine of this.context.cluster.machines.all()) {
+      if (nodePoolOf(machine) === pool && !isLeaving(machine) && Object.keys(capacityOf(machine)).length > 0)
+        count += 1;
+    }
+    return count;
+  }
+
+  /** Claims that were launched or are gone no longer hold anything back. */
+  private settleLaunches(): void {
+    const { cluster, ledger } = this.context;
+    for (const name of ledger.claims()) {
+      const claim = cluster.claims.get(name);
+      if (claim === undefined || claim.metadata.deletionTimestamp !== undefined || claim.status?.providerID)
+        ledger.settle(name);
+    }
+  }
+}
+
+/** The first five, as logs show them. */
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} other(s)` : shown;
+}

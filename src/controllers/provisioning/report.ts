@@ -1,0 +1,95 @@
+// Tells people what a plan decided: events on pods, log lines, gauges. One record, several renderings.
+import type { NodeClaim } from '../../api/index.ts';
+import type { Plan, Reason, UnschedulablePod } from '../../core/index.ts';
+import type { EventSubject, RecordedEvent } from '../../ports/index.ts';
+import type { ControllerContext } from '../context.ts';
+import type { ProvisioningMetrics } from './metrics.ts';
+
+/** Reasons that are nobody's mistake: the pod waits, and an event would only repeat itself. */
+const silentReasons: ReadonlySet<Reason['code']> = new Set(['PodOptedOut', 'NoNodePools', 'ReservedCapacityDeferred']);
+const ignoredReasons: ReadonlySet<Reason['code']> = new Set(['PodInvalid', 'PodOptedOut']);
+const failedDedupeMs = 300_000;
+const nominatedRate = { perSecond: 5, burst: 10 };
+
+export function reportPlan(
+  context: ControllerContext,
+  plan: Plan,
+  claims: ReadonlyMap<string, NodeClaim>,
+  metrics: ProvisioningMetrics,
+): void {
+  const { log, recorder } = context;
+  const publish = (pod: string, make: (subject: EventSubject) => RecordedEvent): void => {
+    const subject = podSubject(context, pod);
+    if (subject !== undefined) recorder.publish(make(subject));
+  };
+  for (const planned of plan.newNodes) {
+    const claim = claims.get(planned.name);
+    if (claim === undefined) continue;
+    for (const pod of planned.pods) publish(pod, (subject) => nominated(subject, `nodeclaim/${claim.metadata.name}`));
+  }
+  for (const placement of plan.existingNodes) {
+    const where = nodeReference(context, placement.name);
+    for (const pod of placement.pods) publish(pod, (subject) => nominated(subject, where));
+  }
+  for (const entry of plan.unschedulable) {
+    if (silentReasons.has(codeOf(entry))) continue;
+    const text = entry.reasons.map((reason) => reason.message).join('; ');
+    log.error('could not schedule pod', text, { controller: 'provisioner', Pod: podName(entry.pod) });
+    publish(entry.pod, (subject) => ({
+      subject,
+      type: 'Warning',
+      reason: 'FailedScheduling',
+      message: `Failed to schedule pod, ${text}`,
+      dedupeValues: [subject.uid ?? entry.pod],
+      dedupeMs: failedDedupeMs,
+    }));
+  }
+  const ignored = plan.unschedulable.filter((entry) => ignoredReasons.has(codeOf(entry))).length;
+  const deferred = plan.unschedulable.filter((entry) => codeOf(entry) === 'ReservedCapacityDeferred').length;
+  metrics.ignored.set(ignored);
+  metrics.unschedulable.set(plan.unschedulable.length - ignored - deferred, { controller: 'provisioner' });
+  if (plan.newNodes.length > 0) {
+    const pods = plan.newNodes.reduce((sum, planned) => sum + planned.pods.length, 0);
+    log.info('computed new nodeclaim(s) to fit pod(s)', {
+      controller: 'provisioner',
+      nodeclaims: plan.newNodes.length,
+      pods,
+    });
+  }
+}
+
+function nominated(subject: EventSubject, where: string): RecordedEvent {
+  return {
+    subject,
+    type: 'Normal',
+    reason: 'Nominated',
+    message: `Pod should schedule on: ${where}`,
+    dedupeValues: [subject.uid ?? `${subject.namespace}/${subject.name}`, where],
+    rateLimit: nominatedRate,
+  };
+}
+
+/** `nodeclaim/x, node/y`, as much of it as exists. */
+function nodeReference({ cluster }: ControllerContext, name: string): string {
+  const machine = cluster.machines.ofNode(name) ?? cluster.machines.ofClaim(name);
+  const claim = machine?.claim?.metadata.name;
+  const node = machine?.node?.metadata.name;
+  const parts = [claim === undefined ? [] : [`nodeclaim/${claim}`], node === undefined ? [] : [`node/${node}`]].flat();
+  return parts.length === 0 ? `node/${name}` : parts.join(', ');
+}
+
+function podSubject({ cluster }: ControllerContext, key: string): EventSubject | undefined {
+  const pod = cluster.pods.store.get(key);
+  if (pod === undefined) return undefined;
+  const { name = '', namespace = 'default', uid = '' } = pod.metadata;
+  return { apiVersion: 'v1', kind: 'Pod', name, namespace, uid };
+}
+
+function podName(key: string): { name: string; namespace: string } {
+  const [namespace = '', name = ''] = key.split('/');
+  return { name, namespace };
+}
+
+function codeOf(entry: UnschedulablePod): Reason['code'] {
+  return entry.reasons[0]?.code ?? 'PodInvalid';
+}

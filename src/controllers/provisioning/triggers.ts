@@ -1,0 +1,40 @@
+// What makes the provisioner plan: a pod that waits, and a node about to lose its pods. Each asks again every ten seconds
+// while that is so, because a plan may have failed, or the world may have changed under it.
+import { taint } from '../../api/index.ts';
+import { resources } from '../../ports/index.ts';
+import { done } from '../../runtime/index.ts';
+import { isProvisionable } from '../../state/index.ts';
+import { again, type Controller, type ControllerContext, ownKey } from '../context.ts';
+import type { Batcher } from './batcher.ts';
+
+const askAgainMs = 10_000;
+
+export function podTrigger({ cluster }: ControllerContext, batcher: Batcher): Controller {
+  return {
+    name: 'provisioner.trigger.pod',
+    sources: [ownKey(resources.pods)],
+    reconcile: (key) => {
+      const pod = cluster.pods.store.get(key);
+      if (pod === undefined || !isProvisionable(pod)) return Promise.resolve(done);
+      batcher.trigger(pod.metadata.uid ?? key);
+      return Promise.resolve(again(askAgainMs));
+    },
+  };
+}
+
+export function nodeTrigger({ cluster }: ControllerContext, batcher: Batcher): Controller {
+  return {
+    name: 'provisioner.trigger.node',
+    sources: [ownKey(resources.nodes)],
+    reconcile: (key) => {
+      const node = cluster.nodes.get(key);
+      const { disrupted } = taint;
+      const leaving = node?.spec?.taints?.some(
+        (each) => each.key === disrupted.key && each.effect === disrupted.effect,
+      );
+      if (node === undefined || !leaving) return Promise.resolve(done);
+      batcher.trigger(node.metadata.uid ?? key);
+      return Promise.resolve(again(askAgainMs));
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// static.deprovisioning: takes away the nodes a pool has above its `replicas`, those that hurt least first. Budgets do not
+// count here: the user asked for fewer nodes.
+import { durationMs, label, type NodeClaim } from '../../api/index.ts';
+import { parseTime } from '../../base/index.ts';
+import { lifetimeRemaining } from '../../core/index.ts';
+import type { Pod } from '../../ports/index.ts';
+import { done } from '../../runtime/index.ts';
+import {
+  type Cluster,
+  evictionCost,
+  isActive,
+  isDoNotDisruptActive,
+  isOwnedByDaemonSet,
+  isTerminal,
+} from '../../state/index.ts';
+import { again, type Controller, type ControllerContext, source } from '../context.ts';
+import { poolController } from '../nodepool/pool-controller.ts';
+import { nodeClaims } from '../own-resources.ts';
+import { deleteClaim } from '../writes.ts';
+import type { NodeCounts } from './node-counts.ts';
+
+const recheckMs = 60_000;
+
+export function staticDeprovisioningController(context: ControllerContext, counts: NodeCounts): Controller {
+  const { cluster, clock, log } = context;
+  const name = 'static.deprovisioning';
+  return poolController(
+    name,
+    context,
+    async (pool) => {
+      const { replicas } = pool.spec;
+      if (replicas === undefined || pool.metadata.deletionTimestamp !== undefined) return done;
+      const { active } = counts.of(pool.metadata.name ?? '');
+      const surplus = active.length - replicas;
+      if (surplus <= 0) return again(recheckMs);
+      const leaving = cheapestToLose(cluster, active, clock.now()).slice(0, surplus);
+      await Promise.all(leaving.map((claim) => deleteClaim(context, claim)));
+      for (const { metadata } of leaving) {
+        log.info('deleted nodeclaim', {
+          controller: name,
+          NodePool: { name: pool.metadata.name },
+          NodeClaim: { name: metadata.name },
+        });
+      }
+      return again(recheckMs);
+    },
+    [
+      source(nodeClaims, ({ before, after }) =>
+        before === undefined ? [after?.metadata.labels?.[label.nodePool] ?? []].flat() : [],
+      ),
+    ],
+  );
+}
+
+/** Not launched, then empty, then by cost, then protected ones; of equals the first by name. */
+export function cheapestToLose(cluster: Cluster, claims: readonly NodeClaim[], nowMs: number): NodeClaim[] {
+  const ranked = claims.map((claim) => ({ claim, ...rankOf(cluster, claim, nowMs) }));
+  ranked.sort(
+    (left, right) =>
+      left.group - right.group ||
+      left.cost - right.cost ||
+      ((left.claim.metadata.name ?? '') < (right.claim.metadata.name ?? '') ? -1 : 1),
+  );
+  return ranked.map(({ claim }) => claim);
+}
+
+function rankOf(cluster: Cluster, claim: NodeClaim, nowMs: number): { group: number; cost: number } {
+  if (!claim.status?.providerID) return { group: 0, cost: 0 };
+  const node = cluster.machines.ofClaim(claim.metadata.name ?? '')?.node;
+  const pods = [...cluster.pods.on(node?.metadata.name ?? '')].filter((pod) => !isTerminal(pod));
+  const isProtected = (pod: Pod): boolean => isActive(pod) && isDoNotDisruptActive(pod, nowMs);
+  const ageMs = nowMs - (parseTime(claim.metadata.creationTimestamp ?? '') ?? nowMs);
+  const cost =
+    pods.reduce((sum, pod) => sum + evictionCost(pod), 0) *
+    lifetimeRemaining(ageMs, durationMs(claim.spec.expireAfter));
+  if (pods.some(isProtected)) return { group: 3, cost };
+  return pods.every(isOwnedByDaemonSet) ? { group: 1, cost: 0 } : { group: 2, cost };
+}

@@ -1,0 +1,63 @@
+// Ports that only remember what they were told: events, metrics and log lines, for tests to look at.
+import type { Labels, Log, LogFields, MetricDefinition, Metrics, RecordedEvent, Recorder } from '../../ports/index.ts';
+
+export function recordedEvents(): Recorder & { list: RecordedEvent[] } {
+  const list: RecordedEvent[] = [];
+  return { list, publish: (event) => void list.push(event) };
+}
+
+export interface RecordedMetrics extends Metrics {
+  /** The present value of a series, or the sum of what was observed; undefined if there is none. */
+  value(name: string, labels?: Labels): number | undefined;
+  /** Every series of a metric. */
+  series(name: string): { labels: Labels; value: number }[];
+}
+
+export function recordedMetrics(): RecordedMetrics {
+  const metrics = new Map<string, Map<string, { labels: Labels; value: number }>>();
+  const seriesOf = (name: string) => {
+    let series = metrics.get(name);
+    if (series === undefined) metrics.set(name, (series = new Map()));
+    return series;
+  };
+  const keyOf = (labels: Labels): string => JSON.stringify(Object.entries(labels).sort());
+  const include = (all: Labels, some: Labels): boolean =>
+    Object.entries(some).every(([key, value]) => all[key] === value);
+  const define = ({ name, labels: names = [] }: MetricDefinition) => {
+    const series = seriesOf(name);
+    const change = (labels: Labels, next: (old: number) => number): void => {
+      for (const key of Object.keys(labels)) if (!names.includes(key)) throw new Error(`${name} has no label ${key}`);
+      const complete = Object.fromEntries(names.map((key) => [key, labels[key] ?? '']));
+      const key = keyOf(complete);
+      series.set(key, { labels: complete, value: next(series.get(key)?.value ?? 0) });
+    };
+    return {
+      add: (labels: Labels = {}, value = 1) => change(labels, (old) => old + value),
+      set: (value: number, labels: Labels = {}) => change(labels, () => value),
+      observe: (value: number, labels: Labels = {}) => change(labels, (old) => old + value),
+      remove: (labels: Labels) => {
+        for (const [key, each] of series) if (include(each.labels, labels)) series.delete(key);
+      },
+      reset: () => series.clear(),
+    };
+  };
+  return {
+    counter: define,
+    gauge: define,
+    histogram: define,
+    summary: define,
+    value: (name, labels = {}) => [...seriesOf(name).values()].find((each) => include(each.labels, labels))?.value,
+    series: (name) => [...seriesOf(name).values()],
+  };
+}
+
+export function recordedLog(): Log & { lines: { message: string; error?: unknown; fields: LogFields }[] } {
+  const lines: { message: string; error?: unknown; fields: LogFields }[] = [];
+  const log = (more: LogFields): Log => ({
+    debug: (message, fields) => void lines.push({ message, fields: { ...more, ...fields } }),
+    info: (message, fields) => void lines.push({ message, fields: { ...more, ...fields } }),
+    error: (message, error, fields) => void lines.push({ message, error, fields: { ...more, ...fields } }),
+    with: (fields) => log({ ...more, ...fields }),
+  });
+  return { ...log({}), lines };
+}

@@ -1,0 +1,73 @@
+// Writing an object back: what changed since it was read, as merge patches, metadata and spec apart from status. With
+// `locked`, a patch fails if the object moved on in between: needed wherever a list is replaced as a whole (conditions,
+// finalizers, taints), because a merge patch would drop what somebody else just added.
+import type { NodeClaim } from '../api/index.ts';
+import { mergePatch } from '../base/index.ts';
+import { isKubeError, type Kube, type KubeObject, type Resource } from '../ports/index.ts';
+import type { ControllerContext } from './context.ts';
+import { nodeClaims } from './own-resources.ts';
+
+type WithStatus = KubeObject & { status?: unknown };
+
+/** Returns the object as the server has it now; the one given if nothing changed. */
+export async function patchObject<T extends KubeObject>(
+  kube: Kube,
+  resource: Resource<T>,
+  before: T,
+  after: T,
+  options: { locked?: boolean } = {},
+): Promise<T> {
+  const { status: _old, ...from } = before as WithStatus;
+  const { status: _new, ...to } = after as WithStatus;
+  const patch = mergePatch(from, to);
+  return patch === undefined ? before : send(kube, resource, before, patch, options.locked ?? false);
+}
+
+export async function patchStatus<T extends KubeObject>(
+  kube: Kube,
+  resource: Resource<T>,
+  before: T,
+  after: T,
+): Promise<T> {
+  const patch = mergePatch({ status: (before as WithStatus).status }, { status: (after as WithStatus).status });
+  return patch === undefined ? before : send(kube, resource, before, patch, true, 'status');
+}
+
+function send<T extends KubeObject>(
+  kube: Kube,
+  resource: Resource<T>,
+  object: T,
+  patch: Record<string, unknown>,
+  locked: boolean,
+  subresource?: 'status',
+): Promise<T> {
+  const { name = '', namespace, resourceVersion } = object.metadata;
+  const metadata = patch['metadata'] as Record<string, unknown> | undefined;
+  const body =
+    locked && resourceVersion !== undefined ? { ...patch, metadata: { ...metadata, resourceVersion } } : patch;
+  const ref = namespace === undefined ? { name } : { name, namespace };
+  return kube.patch(resource, ref, { type: 'merge', body }, subresource === undefined ? {} : { subresource });
+}
+
+/** Deletes the object if it is still there. */
+export async function deleteObject(kube: Kube, resource: Resource, object: KubeObject): Promise<void> {
+  const { name = '', namespace, uid } = object.metadata;
+  try {
+    await kube.delete(
+      resource,
+      namespace === undefined ? { name } : { name, namespace },
+      uid === undefined ? {} : { preconditions: { uid } },
+    );
+  } catch (error) {
+    if (!isKubeError(error, 'NotFound') && !isKubeError(error, 'Conflict')) throw error;
+  }
+}
+
+/** Deletes a claim, and lets the model know at once: whoever looks next does not delete and count it again. */
+export async function deleteClaim(
+  { cluster, kube }: Pick<ControllerContext, 'cluster' | 'kube'>,
+  claim: NodeClaim,
+): Promise<void> {
+  await deleteObject(kube, nodeClaims, claim);
+  cluster.markClaimDeleted(claim);
+}

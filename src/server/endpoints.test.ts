@@ -1,0 +1,49 @@
+import { afterEach, expect, test } from 'vitest';
+import { type Endpoints, serveEndpoints } from './endpoints.ts';
+
+let endpoints: Endpoints | undefined;
+afterEach(async () => endpoints?.close());
+
+async function serve(notReady?: string): Promise<Endpoints> {
+  endpoints = await serveEndpoints({
+    metricsPort: 0,
+    healthPort: 0,
+    notReady: () => notReady,
+    metrics: { contentType: 'text/plain; version=0.0.4', render: () => Promise.resolve('karpenter_build_info 1\n') },
+  });
+  return endpoints;
+}
+
+const get = (port: number, path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
+
+test('/healthz answers as soon as the process lives, /readyz only once it is ready', async () => {
+  const { healthPort } = await serve('waiting for caches: pods');
+  expect((await get(healthPort, '/healthz')).status).toBe(200);
+  const ready = await get(healthPort, '/readyz');
+  expect(ready.status).toBe(500);
+  expect(await ready.text()).toBe('waiting for caches: pods');
+});
+
+test('/readyz answers 200 when nothing is missing', async () => {
+  const { healthPort } = await serve();
+  expect((await get(healthPort, '/readyz')).status).toBe(200);
+});
+
+test('/metrics serves the text format and other paths are not found', async () => {
+  const { metricsPort } = await serve();
+  const response = await get(metricsPort, '/metrics');
+  expect(response.headers.get('content-type')).toContain('0.0.4');
+  expect(await response.text()).toContain('karpenter_build_info');
+  expect((await get(metricsPort, '/')).status).toBe(404);
+});
+
+test('a busy port is an error that names the flag, and nothing keeps listening', async () => {
+  const { metricsPort } = await serve();
+  const second = serveEndpoints({
+    metricsPort,
+    healthPort: 0,
+    notReady: () => undefined,
+    metrics: { contentType: '', render: () => Promise.resolve('') },
+  });
+  await expect(second).rejects.toThrow(/in use; choose another with --metrics-port/);
+});

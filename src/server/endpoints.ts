@@ -1,0 +1,76 @@
+// The two small HTTP servers of the process: probes and metrics. They answer from memory, so that a busy planner never
+// makes a kubelet think we are dead.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { KerfError } from '../base/index.ts';
+
+export interface Endpoints {
+  /** The ports listened on, for callers that asked for port 0. */
+  metricsPort: number;
+  healthPort: number;
+  close(): Promise<void>;
+}
+
+export interface EndpointOptions {
+  metricsPort: number;
+  healthPort: number;
+  /** Why the process is not ready yet; undefined when it is. */
+  notReady(): string | undefined;
+  metrics: { contentType: string; render(): Promise<string> };
+}
+
+export async function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
+  const health = createServer((request, response) => {
+    const path = request.url?.split('?')[0];
+    const problem = path === '/readyz' ? options.notReady() : undefined;
+    if (path !== '/healthz' && path !== '/readyz') response.writeHead(404).end('404 page not found\n');
+    else response.writeHead(problem === undefined ? 200 : 500, { 'content-type': 'text/plain' }).end(problem ?? 'ok');
+  });
+  const metrics = createServer((request, response) => void answerMetrics(options, request, response));
+  const healthPort = await listen(health, options.healthPort, 'health-probe-port');
+  try {
+    const metricsPort = await listen(metrics, options.metricsPort, 'metrics-port');
+    return { metricsPort, healthPort, close: async () => void (await Promise.all([close(health), close(metrics)])) };
+  } catch (error) {
+    await close(health);
+    throw error;
+  }
+}
+
+async function answerMetrics(
+  { metrics }: EndpointOptions,
+  request: Parameters<RequestListener>[0],
+  response: Parameters<RequestListener>[1],
+): Promise<void> {
+  if (request.url?.split('?')[0] !== '/metrics') {
+    response.writeHead(404).end('404 page not found\n');
+    return;
+  }
+  try {
+    const text = await metrics.render();
+    response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+  } catch (error) {
+    response.writeHead(500).end(`cannot render metrics: ${String(error)}\n`);
+  }
+}
+
+function listen(server: Server, port: number, flag: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'it is in use' : error.message;
+      reject(
+        new KerfError('PortUnavailable', `cannot listen on port ${port}: ${why}; choose another with --${flag}`, {
+          cause: error,
+        }),
+      );
+    });
+    server.listen(port, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

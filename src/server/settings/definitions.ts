@@ -1,0 +1,104 @@
+// Every setting of the controller process: its flag, its environment variable, its default and what it means. The
+// reference page is generated from this table. A flag wins over the environment, which wins over the default.
+
+export type SettingKind = 'text' | 'integer' | 'boolean' | 'duration' | 'choice' | 'gates';
+
+export interface SettingDefinition {
+  flag: string;
+  env: string;
+  kind: SettingKind;
+  fallback: string;
+  choices?: readonly string[];
+  meaning: string;
+}
+
+const define = (
+  flag: string,
+  kind: SettingKind,
+  fallback: string,
+  meaning: string,
+  choices?: readonly string[],
+): SettingDefinition => ({
+  flag,
+  env: flag.replaceAll('-', '_').toUpperCase(),
+  kind,
+  fallback,
+  meaning,
+  ...(choices === undefined ? {} : { choices }),
+});
+
+export const defaultGates: Readonly<Record<string, boolean>> = {
+  NodeRepair: false,
+  ReservedCapacity: true,
+  SpotToSpotConsolidation: false,
+  NodeOverlay: false,
+  StaticCapacity: false,
+  CapacityBuffer: false,
+};
+
+const gatesText = Object.entries(defaultGates)
+  .map(([name, on]) => `${name}=${on}`)
+  .join(',');
+
+export const settingDefinitions = {
+  karpenterService: define('karpenter-service', 'text', '', 'accepted for compatibility, unused'),
+  metricsPort: define('metrics-port', 'integer', '8080', 'port of /metrics (and /debug/pprof with enable-profiling)'),
+  healthProbePort: define('health-probe-port', 'integer', '8081', 'port of /healthz and /readyz'),
+  kubeClientQps: define('kube-client-qps', 'integer', '200', 'requests per second to the API server, sustained'),
+  kubeClientBurst: define('kube-client-burst', 'integer', '300', 'requests to the API server that may come at once'),
+  enableProfiling: define('enable-profiling', 'boolean', 'false', 'serve /debug/pprof/* on the metrics port'),
+  disableControllerWarmup: define(
+    'disable-controller-warmup',
+    'boolean',
+    'true',
+    'accepted for compatibility: caches of non-leaders are always warm here',
+  ),
+  disableLeaderElection: define(
+    'disable-leader-election',
+    'boolean',
+    'false',
+    'run without a lease (one replica only)',
+  ),
+  disableClusterStateObservability: define(
+    'disable-cluster-state-observability',
+    'boolean',
+    'false',
+    'drop pod, node and nodepool gauges, condition metrics and condition events',
+  ),
+  leaderElectionName: define('leader-election-name', 'text', 'karpenter-leader-election', 'name of the Lease'),
+  leaderElectionNamespace: define(
+    'leader-election-namespace',
+    'text',
+    '',
+    "namespace of the Lease; the pod's own if empty",
+  ),
+  memoryLimit: define('memory-limit', 'integer', '-1', 'bytes this process may use; -1 for no limit'),
+  cpuRequests: define('cpu-requests', 'integer', '1000', 'millicores of this process; drives concurrency'),
+  logLevel: define('log-level', 'choice', 'info', 'how much is logged', ['', 'debug', 'info', 'error']),
+  logOutputPaths: define('log-output-paths', 'text', 'stdout', 'comma list of stdout, stderr and files'),
+  logErrorOutputPaths: define(
+    'log-error-output-paths',
+    'text',
+    'stderr',
+    'comma list, for errors of the logger itself',
+  ),
+  batchMaxDuration: define('batch-max-duration', 'duration', '10s', 'longest time pods are gathered before planning'),
+  batchIdleDuration: define(
+    'batch-idle-duration',
+    'duration',
+    '1s',
+    'planning starts when no new pod came for this long',
+  ),
+  preferencePolicy: define('preference-policy', 'choice', 'Respect', 'whether preferences count', [
+    'Respect',
+    'Ignore',
+  ]),
+  minValuesPolicy: define('min-values-policy', 'choice', 'Strict', 'whether minValues may be lowered', [
+    'Strict',
+    'BestEffort',
+  ]),
+  ignoreDraRequests: define('ignore-dra-requests', 'boolean', 'true', 'leave pods with resource claims alone'),
+  featureGates: define('feature-gates', 'gates', gatesText, 'comma list of Name=true or Name=false'),
+} satisfies Record<string, SettingDefinition>;
+
+export type SettingName = keyof typeof settingDefinitions;

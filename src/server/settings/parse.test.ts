@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { defaultGates } from './definitions.ts';
+import { parseSettings } from './parse.ts';
+
+test('without flags and environment every setting has its default', () => {
+  const { settings, warnings } = parseSettings({}, {});
+  expect(warnings).toEqual([]);
+  expect(settings).toMatchObject({
+    metricsPort: 8080,
+    healthProbePort: 8081,
+    kubeClientQps: 200,
+    kubeClientBurst: 300,
+    leaderElectionName: 'karpenter-leader-election',
+    cpuRequests: 1000,
+    logLevel: 'info',
+    batchMaxDurationMs: 10_000,
+    batchIdleDurationMs: 1_000,
+    preferencePolicy: 'Respect',
+    minValuesPolicy: 'Strict',
+    ignoreDraRequests: true,
+    featureGates: defaultGates,
+  });
+});
+
+test('a flag wins over the environment, which wins over the default', () => {
+  const env = { BATCH_MAX_DURATION: '20s', METRICS_PORT: '9000' };
+  const { settings } = parseSettings({ 'batch-max-duration': '30s' }, env);
+  expect(settings).toMatchObject({ batchMaxDurationMs: 30_000, metricsPort: 9000 });
+});
+
+test('a malformed number, boolean or duration of the environment keeps the default and is told', () => {
+  const { settings, warnings } = parseSettings(
+    {},
+    { METRICS_PORT: 'x', ENABLE_PROFILING: 'yes', BATCH_IDLE_DURATION: '1 second' },
+  );
+  expect(settings).toMatchObject({ metricsPort: 8080, enableProfiling: false, batchIdleDurationMs: 1_000 });
+  expect(warnings).toHaveLength(3);
+});
+
+test('every malformed flag, choice and gate list is named in one error', () => {
+  const start = () =>
+    parseSettings({ 'metrics-port': 'x', 'enable-profiling': '1' }, { LOG_LEVEL: 'loud', FEATURE_GATES: 'NodeRepair' });
+  expect(start).toThrow(/4 settings are malformed/);
+  expect(start).toThrow(/--metrics-port: "x" is not a whole number/);
+  expect(start).toThrow(/--enable-profiling: "1" is neither true nor false/);
+  expect(start).toThrow(/invalid LOG_LEVEL "loud"/);
+  expect(start).toThrow(/"NodeRepair" is not of the form/);
+});
+
+test('unknown gates are ignored and missing ones keep their default', () => {
+  const { settings } = parseSettings({ 'feature-gates': 'NodeRepair=true,Unknown=true' }, {});
+  expect(settings.featureGates).toEqual({ ...defaultGates, NodeRepair: true });
+});
+
+test('cpu requests of zero or less count as one core', () => {
+  expect(parseSettings({ 'cpu-requests': '-5' }, {}).settings.cpuRequests).toBe(1000);
+});
+
+test('an empty log level means info', () => {
+  expect(parseSettings({ 'log-level': '' }, {}).settings.logLevel).toBe('info');
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { nodeClaims } from '../controllers/index.ts';
+import { type Pod, resources } from '../ports/index.ts';
+import { slimmingOf } from './slimming.ts';
+
+const pod = {
+  metadata: { name: 'web-1', namespace: 'shop', labels: { app: 'web' } },
+  spec: {
+    containers: [
+      {
+        name: 'c',
+        image: 'web:1',
+        env: [{ name: 'A', value: 'b' }],
+        resources: { requests: { cpu: '1' } },
+        ports: [{ hostPort: 80, containerPort: 80 }],
+      },
+    ],
+    volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+  },
+  status: {
+    containerStatuses: [
+      { name: 'c', image: 'web:1', imageID: 'x', ready: true, restartCount: 0, resources: { requests: { cpu: '2' } } },
+    ],
+  },
+} as Pod;
+
+test('pods keep what plans and drains read, and lose what only kubelets and people do', () => {
+  const slim = slimmingOf(resources.pods)?.(pod);
+  expect(slim?.spec?.containers).toEqual([
+    { name: 'c', resources: { requests: { cpu: '1' } }, ports: [{ hostPort: 80, containerPort: 80 }] },
+  ]);
+  expect(slim?.spec?.volumes).toEqual(pod.spec?.volumes);
+  expect(slim?.status?.containerStatuses).toEqual([
+    { name: 'c', ready: true, restartCount: 0, resources: { requests: { cpu: '2' } } },
+  ]);
+});
+
+test('equal parts of two pods are one object', () => {
+  const slim = slimmingOf(resources.pods);
+  const other = { ...pod, metadata: { ...pod.metadata, name: 'web-2' } };
+  expect(slim?.(pod).spec?.containers).toBe(slim?.(structuredClone(other)).spec?.containers);
+});
+
+test('our own objects are kept whole', () => {
+  expect(slimmingOf(nodeClaims)).toBeUndefined();
+});
