@@ -1,0 +1,28 @@
+// The guide shows plans as they print today. KERF_UPDATE=1 writes what they print into the guide instead of comparing.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { consoleBlocks, withOutputs } from './console-blocks.ts';
+import { runKerf } from './run-kerf.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const guide = join(root, 'docs/guide/plan.md');
+const text = readFileSync(guide, 'utf8');
+const update = process.env['KERF_UPDATE'] === '1';
+const printed = new Map<string, string>();
+
+test.each(consoleBlocks(text))('the guide shows what `kerf $command` prints', async ({ args, command, output }) => {
+  const { code, out, err } = await runKerf(args, { cwd: root });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  printed.set(command, out);
+  expect(out).toBe(update ? out : output);
+});
+
+test('the guide shows at least eight workloads', () => {
+  const files = consoleBlocks(text).flatMap(({ args }) => args.filter((arg) => arg.startsWith('examples/plan/')));
+  expect(new Set(files).size).toBeGreaterThanOrEqual(8);
+});
+
+afterAll(() => {
+  if (update) writeFileSync(guide, withOutputs(text, printed));
+});

@@ -1,0 +1,126 @@
+// `kerf up` as a user runs it: a process with pipes, an API on a port, signals.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+
+const kerf = resolve(import.meta.dirname, '../../bin/kerf');
+const patience = { timeout: 50_000, interval: 50 };
+let folder: string;
+const running = new Set<ChildProcessWithoutNullStreams>();
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kerf-up-'));
+});
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Up {
+  child: ChildProcessWithoutNullStreams;
+  out: () => string;
+  err: () => string;
+  ended: Promise<number | null>;
+}
+
+function up(...args: string[]): Up {
+  const child = spawn(process.execPath, [kerf, 'up', ...args]);
+  running.add(child);
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => void (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => void (err += text));
+  const ended = new Promise<number | null>((done) => {
+    child.on('close', (code) => {
+      running.delete(child);
+      done(code);
+    });
+  });
+  return { child, out: () => out, err: () => err, ended };
+}
+
+async function listening({ out }: Up): Promise<{ url: string; kubeconfig: string }> {
+  return vi.waitFor(() => {
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out())?.[0];
+    const kubeconfig = /KUBECONFIG=(\S+)/.exec(out())?.[1];
+    if (url === undefined || kubeconfig === undefined) throw new Error(`not listening yet: ${out()}`);
+    return { url, kubeconfig };
+  }, patience);
+}
+
+interface List {
+  items: { metadata: { name: string }; status?: { phase?: string } }[];
+}
+const list = async (url: string, path: string): Promise<List> => (await (await fetch(`${url}${path}`)).json()) as List;
+
+test('says where the API listens, writes a kubeconfig, and ends cleanly on Ctrl-C', async () => {
+  const cluster = up('--port', '0');
+  const { url, kubeconfig } = await listening(cluster);
+  const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as { clusters: { cluster: { server: string } }[] };
+  expect(config.clusters[0]?.cluster.server).toBe(url);
+  await vi.waitFor(async () => {
+    const pools = await list(url, '/apis/karpenter.sh/v1/nodepools');
+    expect(pools.items.map(({ metadata }) => metadata.name)).toEqual(['default', 'gpu']);
+  }, patience);
+  cluster.child.kill('SIGINT');
+  expect(await cluster.ended).toBe(0);
+  expect(cluster.err()).toBe('');
+  expect(existsSync(kubeconfig)).toBe(false);
+});
+
+test('the demo gets nodes for its pods without anybody doing anything', async () => {
+  const cluster = up('--port', '0', '--demo', '--speed', '20');
+  const { url } = await listening(cluster);
+  await vi.waitFor(async () => {
+    const pods = await list(url, '/api/v1/namespaces/shop/pods');
+    const phases = pods.items.map(({ status }) => status?.phase);
+    expect(phases.filter((phase) => phase === 'Running').length).toBeGreaterThan(6);
+    const database = await list(url, '/api/v1/namespaces/data/pods?fieldSelector=status.phase=Running');
+    expect(database.items).toHaveLength(3);
+  }, patience);
+  // A pipe gets a line per change.
+  expect(cluster.out()).toMatch(/\d\d:\d\d:\d\d {2}\d+ nodes \(\d+ ready\), \d+ pods running, \d+ waiting, \$/);
+  cluster.child.kill('SIGTERM');
+  expect(await cluster.ended).toBe(0);
+});
+
+test('a port that is taken is an error that says what to do', async () => {
+  const blocker = createServer();
+  await new Promise<void>((done) => blocker.listen(0, '127.0.0.1', done));
+  const { port } = blocker.address() as { port: number };
+  const cluster = up('--port', String(port));
+  expect(await cluster.ended).toBe(2);
+  expect(cluster.err()).toContain(`port ${port} is taken; name another with --port`);
+  blocker.close();
+});
+
+test('state outlives the process, also one that is killed', async () => {
+  const state = join(folder, 'state.json');
+  const first = up('--port', '0', '--state', state, '--no-controllers');
+  const { url } = await listening(first);
+  const body = JSON.stringify({ metadata: { name: 'keep' }, data: { a: '1' } });
+  const headers = { 'content-type': 'application/json' };
+  const path = '/api/v1/namespaces/default/configmaps';
+  expect((await fetch(`${url}${path}`, { method: 'POST', body, headers })).status).toBe(201);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const second = up('--port', '0', '--state', state, '--no-controllers');
+  const again = await listening(second);
+  expect((await list(again.url, path)).items.map(({ metadata }) => metadata.name)).toContain('keep');
+  second.child.kill('SIGINT');
+  expect(await second.ended).toBe(0);
+});
+
+test.each([
+  [['--speed', '0'], 'write a number above 0'],
+  [['--port', 'http'], 'write a whole number from 0 to 65535'],
+  [['--day', 'soon'], 'write a duration'],
+  [['--faults', 'many'], 'write a JSON object'],
+  [['--faults', '{"vanish":1}', '--port', '0'], 'spec.faults.vanish'],
+])('%j is refused with what to write instead', async (args, message) => {
+  const cluster = up(...args);
+  expect(await cluster.ended).toBe(2);
+  expect(cluster.err()).toContain(message);
+});

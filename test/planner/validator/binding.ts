@@ -1,0 +1,168 @@
+// Would kube-scheduler bind every placed pod where the plan says? It binds one pod after the other, and spread and
+// affinity look at who is there already, so the claim is: there is an order in which every pod is accepted on its node.
+// Several plausible orders are tried; the one that works is returned, for tests that replay it on a real scheduler.
+
+import { seeded } from '../../../bench/workloads/random.ts';
+import { label, taint } from '../../../src/api/index.ts';
+import type { Plan, PlannedNode } from '../../../src/core/index.ts';
+import { type InstanceType, templateOf } from '../rules/catalogue.ts';
+import type { Cluster, Machine } from '../rules/cluster.ts';
+import { type Daemon, daemonsOf, daemonsOnType, expectedDaemons } from '../rules/daemons.ts';
+import { type Pod, podKey } from '../rules/objects.ts';
+import { podRequests } from '../rules/pods.ts';
+import { plus } from '../rules/quantity.ts';
+import { get, has, intersection, oneOf, type Requirement, requirements } from '../rules/requirement.ts';
+import { type BoundNode, refusal } from './kube-scheduler.ts';
+
+interface Placement {
+  pod: Pod;
+  node: string;
+}
+
+export interface Binding {
+  /** Pods in an order in which all of them are accepted, as far as one was found. */
+  order: Placement[];
+  refused: string[];
+}
+
+export function bindAll(plan: Plan, cluster: Cluster): Binding {
+  const placements = placementsOf(plan, cluster);
+  let best: Binding | undefined;
+  for (const order of plausibleOrders(placements)) {
+    const result = bindInOrder(order, plan, cluster);
+    if (best === undefined || result.refused.length < best.refused.length) best = result;
+    if (best.refused.length === 0) break;
+  }
+  return best ?? { order: [], refused: [] };
+}
+
+function placementsOf(plan: Plan, cluster: Cluster): Placement[] {
+  return [...plan.existingNodes, ...plan.newNodes].flatMap(({ name, pods }) =>
+    pods.flatMap((key) => {
+      const pod = cluster.waiting.find((p) => podKey(p) === key);
+      return pod === undefined ? [] : [{ pod, node: name }];
+    }),
+  );
+}
+
+function* plausibleOrders(placements: Placement[]): Generator<Placement[]> {
+  const cpu = new Map(placements.map(({ pod }) => [pod, podRequests(pod.spec).get('cpu') ?? 0n]));
+  const bySize = [...placements].sort((a, b) => Number((cpu.get(b.pod) ?? 0n) - (cpu.get(a.pod) ?? 0n)));
+  const constrained = ({ pod }: Placement): boolean =>
+    (pod.spec.topologySpreadConstraints ?? []).some((s) => s.whenUnsatisfiable === 'DoNotSchedule') ||
+    (pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).length > 0;
+  yield [...bySize.filter(constrained), ...bySize.filter((p) => !constrained(p))];
+  yield [...bySize.filter((p) => !constrained(p)), ...bySize.filter(constrained)];
+  yield bySize;
+  yield [...bySize].reverse();
+  const random = seeded(7);
+  for (let i = 0; i < 12; i++) yield random.shuffled(placements);
+}
+
+/** Always binds the first pod of the order that is accepted now, until nobody is. */
+function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster): Binding {
+  const nodes = allNodes(plan, cluster);
+  const order: Placement[] = [];
+  const waiting = [...placements];
+  const why = ({ pod, node: name }: Placement): string | undefined => {
+    const node = nodes.find((n) => n.name === name);
+    return node === undefined ? 'unknown node' : refusal(pod, node, nodes, cluster);
+  };
+  for (;;) {
+    const next = waiting.findIndex((placement) => why(placement) === undefined);
+    const [placement] = next < 0 ? [] : waiting.splice(next, 1);
+    if (placement === undefined) break;
+    nodes.find((n) => n.name === placement.node)?.pods.push(placement.pod);
+    order.push(placement);
+  }
+  const refused = waiting.map((p) => `kube-scheduler refuses ${podKey(p.pod)} on ${p.node}: ${why(p)}`);
+  return { order, refused };
+}
+
+/**
+ * Machines the scheduler will see: a launched one without a Node is no domain yet, unless the plan counts on it; a leaving
+ * one is none any more, unless something stays on it.
+ */
+export function presentMachines(plan: Plan, cluster: Cluster): Machine[] {
+  const moving = new Set(cluster.waiting);
+  const used = new Set(plan.existingNodes.map((node) => node.name));
+  return cluster.machines.filter((machine) =>
+    machine.leaving
+      ? machine.pods.some((pod) => !moving.has(pod))
+      : machine.node !== undefined || used.has(machine.name),
+  );
+}
+
+function allNodes(plan: Plan, cluster: Cluster): BoundNode[] {
+  const daemons = daemonsOf(cluster);
+  const moving = new Set(cluster.waiting);
+  return [
+    ...presentMachines(plan, cluster).map((machine) => existingNode(machine, daemons, cluster, moving)),
+    ...plan.newNodes.flatMap((node) => newNode(node, daemons, cluster) ?? []),
+  ];
+}
+
+function existingNode(machine: Machine, daemons: Daemon[], cluster: Cluster, moving: Set<Pod>): BoundNode {
+  const csi = cluster.csiNodes.find((node) => node.metadata.name === machine.node?.metadata.name);
+  return {
+    name: machine.name,
+    labels: { ...machine.labels, [label.hostname]: machine.hostname },
+    taints: machine.leaving ? [...machine.taints, taint.disrupted] : machine.taints,
+    reserved: expectedDaemons(daemons, machine, cluster),
+    reservedPorts: [],
+    allocatable: machine.allocatable,
+    attachLimits: new Map(
+      (csi?.spec.drivers ?? []).flatMap((d) =>
+        d.allocatable?.count === undefined ? [] : [[d.name, d.allocatable.count]],
+      ),
+    ),
+    pods: machine.pods.filter((pod) => !moving.has(pod)),
+  };
+}
+
+function newNode(node: PlannedNode, daemons: Daemon[], cluster: Cluster): BoundNode | undefined {
+  const pool = cluster.pools.find((p) => p.metadata.name === node.nodePool);
+  const template = pool === undefined ? undefined : templateOf(pool, cluster);
+  const type = template?.types.find((t) => t.name === node.chosen.instanceType);
+  if (template === undefined || type === undefined) return undefined;
+  const offering = type.offerings.find(
+    (o) => o.zone === node.chosen.zone && o.capacityType === node.chosen.capacityType,
+  );
+  const due = daemonsOnType(daemons, template, type, cluster);
+  return {
+    name: node.name,
+    labels: plannedLabels(node, type),
+    taints: template.taints,
+    reserved: plus(...due.map((daemon) => daemon.requests)),
+    reservedPorts: due.flatMap((daemon) => daemon.ports),
+    allocatable: offering?.allocatable ?? new Map(),
+    attachLimits: new Map(),
+    pods: [],
+  };
+}
+
+/** Labels the launched node will carry: single values as they are, one possible value where several remain. */
+export function plannedLabels(node: PlannedNode, type: InstanceType): Record<string, string> {
+  const labels: Record<string, string> = { [label.registered]: 'true', [label.initialized]: 'true' };
+  const wanted = requirements(node.requirements);
+  const { chosen } = node;
+  for (const [key, value] of [
+    [label.instanceType, chosen.instanceType],
+    [label.zone, chosen.zone],
+    [label.capacityType, chosen.capacityType],
+  ] as const) {
+    if (value !== '') wanted.set(key, oneOf(key, [value]));
+  }
+  for (const key of new Set([...wanted.keys(), ...type.requirements.keys()])) {
+    const value = someValue(intersection(get(wanted, key), get(type.requirements, key)));
+    if (value !== undefined) labels[key] = value;
+  }
+  labels[label.hostname] = node.name;
+  return labels;
+}
+
+function someValue(r: Requirement): string | undefined {
+  if (!r.complement) return [...r.values].sort()[0];
+  for (let n = r.gte ?? 0; n <= (r.lte ?? Number.MAX_SAFE_INTEGER); n++) if (has(r, String(n))) return String(n);
+  return undefined;
+}

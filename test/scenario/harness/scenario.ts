@@ -1,0 +1,225 @@
+// A whole cluster in virtual time for scenarios: the embedded API, scheduler, workload controllers and kubelets, the
+// simulated provider, and our controllers as a process that can be stopped, killed at any write, and started again.
+// Same seed, same run.
+import { setImmediate as settle } from 'node:timers/promises';
+import { customResourceDefinition, kinds, type NodeClaim, type NodePool } from '../../../src/api/index.ts';
+import { type Clock, VirtualClock } from '../../../src/base/index.ts';
+import {
+  type ControllerContext,
+  type ControllerSettings,
+  nodeClaims,
+  nodePools,
+} from '../../../src/controllers/index.ts';
+import { recordedEvents, recordedLog, recordedMetrics } from '../../../src/controllers/testing/records.testing.ts';
+import { planSnapshot } from '../../../src/core/index.ts';
+import {
+  isKubeError,
+  type Kube,
+  type KubeObject,
+  type Node,
+  type Pod,
+  type Resource,
+  resources,
+} from '../../../src/ports/index.ts';
+import { Manager } from '../../../src/runtime/index.ts';
+import { assemble, parseSettings } from '../../../src/server/index.ts';
+import {
+  createCluster,
+  genericCatalogue,
+  KwokCloud,
+  kwokNodeClasses,
+  kwokProviderFacts,
+  SimKube,
+  startBehaviour,
+} from '../../../src/sim/index.ts';
+import { Life } from './mortal.ts';
+import { unreliable } from './unreliable.ts';
+
+export interface ScenarioOptions {
+  seed?: number;
+  settings?: Partial<ControllerSettings>;
+  /** How long simulated machines take to boot; a Go duration. */
+  bootTime?: string;
+  /** This share of our controllers' calls fails. */
+  failureRate?: number;
+  /** Without our controllers; tests start them. */
+  idle?: boolean;
+}
+
+/** Our controllers as one process. */
+export interface Process {
+  context: ControllerContext;
+  life: Life;
+  /** Ends in order, as on SIGTERM. */
+  stop(): Promise<void>;
+  /** Ends at once, as on SIGKILL. */
+  kill(): void;
+}
+
+const definitions: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+};
+const namespace = 'default';
+export const nodeClassRef = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };
+
+export type Scenario = Awaited<ReturnType<typeof openScenario>>;
+
+export async function openScenario(options: ScenarioOptions = {}) {
+  const clock = new VirtualClock({ settle: () => settle() });
+  const cluster = await createCluster({ clock, seed: options.seed ?? 1 });
+  const kube = new SimKube(cluster.machinery);
+  const random = seeded(options.seed ?? 1);
+  const failures: unknown[] = [];
+  const behaviour = startBehaviour(kube, clock, {
+    random,
+    kubelets: { heartbeatMs: 0 },
+    onFailure: (error) => failures.push(error),
+  });
+  for (const kind of kinds) await kube.create(definitions, customResourceDefinition(kind));
+  await clock.runFor(1_000);
+  await kube.create(kwokNodeClasses, {
+    metadata: { name: 'default' },
+    spec: options.bootTime === undefined ? {} : { nodeRegistrationDelay: options.bootTime },
+  });
+  const events = recordedEvents();
+  const metrics = recordedMetrics();
+  const log = recordedLog();
+
+  const startProcess = async (): Promise<Process> => {
+    const life = new Life();
+    const { failureRate = 0 } = options;
+    const served = failureRate > 0 ? unreliable(kube, failureRate, random) : kube;
+    const own: { kube: Kube; clock: Clock } = { kube: life.kube(served), clock: life.clock(clock) };
+    const cloud = new KwokCloud({
+      ...own,
+      log,
+      random,
+      catalogue: genericCatalogue(),
+      facts: kwokProviderFacts(),
+    });
+    const { context, caches, leading } = assemble({
+      ...own,
+      cloud,
+      log,
+      random,
+      metrics,
+      recorder: events,
+      settings: { ...parseSettings({}, {}).settings, ...options.settings },
+      plan: async (snapshot) => planSnapshot(snapshot),
+    });
+    await cloud.recover((await kube.list(nodeClaims)).items);
+    const stopping = new AbortController();
+    const running = new Manager({ clock: own.clock, caches, leading }).run(stopping.signal);
+    // A killed process never ends; one that fails should be noticed.
+    running.catch((error: unknown) => failures.push(error));
+    return {
+      context,
+      life,
+      async stop() {
+        stopping.abort();
+        await clock.runFor(10_000);
+        await running;
+        life.end();
+      },
+      kill: () => life.end(),
+    };
+  };
+  let process: Process | undefined = options.idle === true ? undefined : await startProcess();
+  await clock.runFor(1_000);
+
+  const list = async <T extends KubeObject>(resource: Resource<T>): Promise<T[]> => (await kube.list(resource)).items;
+  const find = async <T extends KubeObject>(resource: Resource<T>, name: string, inNamespace?: string) => {
+    try {
+      return await kube.get(resource, inNamespace === undefined ? { name } : { name, namespace: inNamespace });
+    } catch (error) {
+      if (isKubeError(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  };
+  return {
+    clock,
+    kube,
+    events: events.list,
+    metrics,
+    log,
+    list,
+    find,
+    failures,
+    run: (durationMs: number) => clock.runFor(durationMs),
+    /** Our controllers; an error while there are none. */
+    get process(): Process {
+      if (process === undefined) throw new Error('no controller process is running');
+      return process;
+    },
+    async restart(): Promise<Process> {
+      process = await startProcess();
+      return process;
+    },
+    eventsOf: (reason: string) => events.list.filter((event) => event.reason === reason),
+    pool: (name = 'default', spec: object = {}, template: object = {}): Promise<NodePool> =>
+      kube.create(nodePools, {
+        metadata: { name },
+        spec: {
+          template: { spec: { nodeClassRef, requirements: [], ...template } },
+          disruption: { consolidateAfter: 'Never' },
+          ...spec,
+        },
+      }),
+    async deployment(app: string, replicas: number, podSpec: object = {}, requests: object = { cpu: '1' }) {
+      const containers = [{ name: 'main', image: 'example.com/main', resources: { requests } }];
+      await kube.create(resources.deployments, {
+        metadata: { name: app, namespace },
+        spec: {
+          replicas,
+          selector: { matchLabels: { app } },
+          template: { metadata: { labels: { app } }, spec: { containers, ...podSpec } },
+        },
+      } as never);
+    },
+    async scale(app: string, replicas: number): Promise<void> {
+      const body = { spec: { replicas } };
+      await kube.patch(resources.deployments, { name: app, namespace }, { type: 'merge', body });
+    },
+    /** Pods that run and are ready, of one app or of all. */
+    async readyPods(app?: string): Promise<Pod[]> {
+      return (await list(resources.pods)).filter(
+        ({ metadata, status }) =>
+          (app === undefined || metadata.labels?.['app'] === app) &&
+          metadata.deletionTimestamp === undefined &&
+          status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+      );
+    },
+    nodes: (): Promise<Node[]> => list(resources.nodes),
+    claims: (): Promise<NodeClaim[]> => list(nodeClaims),
+    /** Lets time pass until it holds; fails the test if it does not within the limit. */
+    async until(what: string, isSo: () => Promise<boolean>, limitMs = 600_000): Promise<void> {
+      const endMs = clock.now() + limitMs;
+      while (!(await isSo())) {
+        if (clock.now() >= endMs) throw new Error(`after ${limitMs / 1000} s still not: ${what}`);
+        await clock.runFor(Math.min(1_000, endMs - clock.now()));
+      }
+    },
+    async close(): Promise<void> {
+      if (process?.life.isOver === false) await process.stop();
+      const stopped = behaviour.stop();
+      await clock.runFor(2_000);
+      await stopped;
+      await cluster.stop();
+    },
+  };
+}
+
+/** Uniform in [0, 1), the same for the same seed (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}

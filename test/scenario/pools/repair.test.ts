@@ -1,0 +1,54 @@
+import { afterEach, expect, test } from 'vitest';
+import { formatTime } from '../../../src/base/index.ts';
+import { resources } from '../../../src/ports/index.ts';
+import { openScenario, type Scenario } from '../harness/scenario.ts';
+
+let scenario: Scenario;
+afterEach(() => scenario.close());
+
+const breakNode = (name: string) => {
+  const now = formatTime(scenario.clock.now());
+  const condition = { type: 'Ready', status: 'False', reason: 'Broken', message: '', lastTransitionTime: now };
+  return scenario.kube.patch(
+    resources.nodes,
+    { name },
+    { type: 'strategic', body: { status: { conditions: [condition] } } },
+    { subresource: 'status' },
+  );
+};
+
+const onePodPerNode = {
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: { app: 'web' } },
+    },
+  ],
+};
+
+async function fiveNodes(settings: object): Promise<string> {
+  scenario = await openScenario({ settings: { featureGates: settings as Record<string, boolean> } });
+  await scenario.pool();
+  await scenario.deployment('web', 5, onePodPerNode);
+  await scenario.until('all pods run', async () => (await scenario.readyPods('web')).length === 5);
+  return (await scenario.nodes())[0]?.metadata.name ?? '';
+}
+
+test('a node that stays broken is replaced after ten minutes, and its pods run elsewhere', async () => {
+  const name = await fiveNodes({ NodeRepair: true });
+  await breakNode(name);
+  await scenario.run(590_000);
+  expect(await scenario.find(resources.nodes, name)).toBeDefined();
+  await scenario.until('the node is gone', async () => (await scenario.find(resources.nodes, name)) === undefined);
+  await scenario.until('all pods run', async () => (await scenario.readyPods('web')).length === 5);
+  expect(scenario.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'unhealthy' })).toBe(1);
+});
+
+test('without its gate a broken node stays', async () => {
+  const name = await fiveNodes({});
+  await breakNode(name);
+  await scenario.run(1_200_000);
+  expect(await scenario.find(resources.nodes, name)).toBeDefined();
+});
