@@ -17,6 +17,11 @@ export const rooms = [
   { room: 'kube', imports: ['base', 'api', 'ports'], why: 'adapter: a real API server' },
   { room: 'aws', imports: ['base', 'core', 'api', 'ports'], why: 'adapter: EC2 and its neighbours' },
   {
+    room: 'aws-controllers',
+    imports: ['base', 'core', 'api', 'ports', 'state', 'runtime', 'controllers', 'aws'],
+    why: 'controllers that only the AWS provider needs',
+  },
+  {
     room: 'sim',
     imports: ['base', 'core', 'api', 'ports', 'runtime'],
     why: 'adapter: the embedded cluster and the simulated cloud; its controllers run on the same loop as ours',
@@ -24,7 +29,20 @@ export const rooms = [
   { room: 'telemetry', imports: ['base', 'ports'], why: 'adapter: metrics and logs' },
   {
     room: 'server',
-    imports: ['base', 'core', 'api', 'ports', 'state', 'runtime', 'controllers', 'kube', 'aws', 'sim', 'telemetry'],
+    imports: [
+      'base',
+      'core',
+      'api',
+      'ports',
+      'state',
+      'runtime',
+      'controllers',
+      'kube',
+      'aws',
+      'aws-controllers',
+      'sim',
+      'telemetry',
+    ],
     why: 'app: the controller process, where parts are wired',
   },
   {
@@ -39,6 +57,7 @@ export const rooms = [
       'controllers',
       'kube',
       'aws',
+      'aws-controllers',
       'sim',
       'telemetry',
       'server',
