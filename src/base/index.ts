@@ -14,6 +14,7 @@ export {
   tryParseQuantity,
 } from './quantity.ts';
 export { isAtOrBefore } from './resource-version.ts';
+export { atOnce, inSlices, type Sliced, sortInSlices } from './sliced.ts';
 export {
   formatGoDuration,
   formatMicroTime,

@@ -46,7 +46,7 @@ export type {
   ReasonCode,
   UnschedulablePod,
 } from './plan.ts';
-export { planSnapshot, planWorld } from './planner.ts';
+export { planSnapshot, planSnapshotInSlices, planWorld } from './planner.ts';
 export { type HostPort, hostPortsOf, portsConflict } from './pods/host-ports.ts';
 export {
   isActive,

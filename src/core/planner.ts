@@ -1,22 +1,32 @@
 // The planner's door: raw snapshot in, finished plan out. No clock, no randomness, no I/O: the same snapshot gives the
 // same plan, byte for byte, whatever the order of its objects.
 
-import { improve } from './improve/improve.ts';
+import { atOnce, type Sliced } from '../base/index.ts';
+import { improveInSlices } from './improve/improve.ts';
 import { ClaimFinisher } from './packing/finish.ts';
-import { type Failure, solve } from './packing/solve.ts';
+import { type Failure, solveInSlices } from './packing/solve.ts';
 import type { Plan, PlannedNode, PlanOptions, Reason, UnschedulablePod } from './plan.ts';
 import { minValuesMessage } from './pools/min-values.ts';
 import { explain, noPoolsReason } from './reasons/explain.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PlannedPod, PodGroup } from './workload.ts';
-import { indexSnapshot, type World } from './world.ts';
+import { indexSnapshotInSlices, type World } from './world.ts';
 
 export function planSnapshot(snapshot: Snapshot, options: PlanOptions = {}): Plan {
-  return planWorld(indexSnapshot(snapshot), options);
+  return atOnce(planSnapshotInSlices(snapshot, options));
+}
+
+/** The same plan in small pieces of work, for a process that has other things to do meanwhile. */
+export function* planSnapshotInSlices(snapshot: Snapshot, options: PlanOptions = {}): Sliced<Plan> {
+  return yield* planWorldInSlices(yield* indexSnapshotInSlices(snapshot), options);
 }
 
 /** Plans a world that is already compiled; the second time is faster, because the world remembers set algebra. */
 export function planWorld(world: World, options: PlanOptions = {}): Plan {
+  return atOnce(planWorldInSlices(world, options));
+}
+
+function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
   const startMs = options.stopwatch?.() ?? 0;
   const { workload, rejected } = world;
   const unschedulable: UnschedulablePod[] = rejected.map(({ key, reason }) => ({ pod: key, reasons: [reason] }));
@@ -25,10 +35,11 @@ export function planWorld(world: World, options: PlanOptions = {}): Plan {
   const keyOf = (pod: number): string => (workload.pods[pod] as PlannedPod).key;
 
   if (world.hasPools) {
-    const packed = solve(world, { strictReservations: true });
+    const packed = yield* solveInSlices(world, { strictReservations: true });
     const finisher = new ClaimFinisher(world);
     const { claims, poolLimits } = packed.claims;
-    for (const claim of options.improve === false ? claims : improve(world, claims, poolLimits)) {
+    for (const claim of options.improve === false ? claims : yield* improveInSlices(world, claims, poolLimits)) {
+      yield;
       const finished = finisher.finish(claim);
       if (finished.kind === 'node') newNodes.push(finished.node);
       else {
@@ -42,6 +53,7 @@ export function planWorld(world: World, options: PlanOptions = {}): Plan {
     const reasonsOf = new Map<PodGroup, Map<Failure, Reason[]>>();
     const context = { world, topology: packed.topology, claims: packed.claims };
     for (const { pod, failure } of packed.failed) {
+      yield;
       const { group, key } = workload.pods[pod] as PlannedPod;
       let byFailure = reasonsOf.get(group);
       if (byFailure === undefined) {

@@ -2,6 +2,7 @@
 // share everything the planner knows about them. A group has one constraint per relaxation step; constraints are shared
 // further, by groups that differ only in what they request.
 
+import { type Sliced, sortInSlices } from '../base/index.ts';
 import { type Labels, namespacedKey, namespaceOf, type Pod, type Toleration } from './kube/objects.ts';
 import { type HostPort, hostPortsOf } from './pods/host-ports.ts';
 import { hasResourceClaims } from './pods/pod-classes.ts';
@@ -132,26 +133,26 @@ function shapeIdentity(pod: Pod): string {
 }
 
 /** Largest first, so that small pods fill what large ones leave; then the oldest, then by uid. */
-export function queueOrder<T extends { readonly pod: Pod; readonly requests: ReadonlyMap<string, number> }>(
+export function* queueOrder<T extends { readonly pod: Pod; readonly requests: ReadonlyMap<string, number> }>(
   pods: readonly T[],
-): T[] {
-  return pods
-    .map((entry) => ({
-      entry,
-      cpu: entry.requests.get('cpu') ?? 0,
-      memory: entry.requests.get('memory') ?? 0,
-      created: entry.pod.metadata.creationTimestamp ?? '',
-      uid: entry.pod.metadata.uid ?? '',
-    }))
-    .sort(
-      (left, right) =>
-        right.cpu - left.cpu ||
-        right.memory - left.memory ||
-        compareText(left.created, right.created) ||
-        compareText(left.uid, right.uid) ||
-        compareText(namespacedKey(left.entry.pod.metadata), namespacedKey(right.entry.pod.metadata)),
-    )
-    .map(({ entry }) => entry);
+): Sliced<T[]> {
+  const ranked = pods.map((entry) => ({
+    entry,
+    cpu: entry.requests.get('cpu') ?? 0,
+    memory: entry.requests.get('memory') ?? 0,
+    created: entry.pod.metadata.creationTimestamp ?? '',
+    uid: entry.pod.metadata.uid ?? '',
+  }));
+  const sorted = yield* sortInSlices(
+    ranked,
+    (left, right) =>
+      right.cpu - left.cpu ||
+      right.memory - left.memory ||
+      compareText(left.created, right.created) ||
+      compareText(left.uid, right.uid) ||
+      compareText(namespacedKey(left.entry.pod.metadata), namespacedKey(right.entry.pod.metadata)),
+  );
+  return sorted.map(({ entry }) => entry);
 }
 
 function compareText(left: string, right: string): number {
@@ -159,15 +160,17 @@ function compareText(left: string, right: string): number {
 }
 
 /** Groups pods that are already in queue order. */
-export function groupPods(
+export function* groupPods(
   prepared: readonly PreparedPod[],
   topology: TopologyIndex,
   resources: ResourceTable,
-): Workload {
+): Sliced<Workload> {
   const grouping = new Grouping(topology, resources);
-  const pods = prepared.map(
-    (entry): PlannedPod => ({ key: entry.key, pod: entry.pod, group: grouping.groupOf(entry) }),
-  );
+  const pods: PlannedPod[] = [];
+  for (const entry of prepared) {
+    pods.push({ key: entry.key, pod: entry.pod, group: grouping.groupOf(entry) });
+    yield;
+  }
   return {
     pods,
     groups: grouping.groups,

@@ -2,9 +2,9 @@
 // their instance types as columns, nodes, pods in groups, topology with today's counts), together with the tables whose
 // memory makes the second plan faster than the first.
 
-import { parseTime } from '../base/index.ts';
+import { atOnce, parseTime, type Sliced } from '../base/index.ts';
 import { type ClusterObjects, clusterObjects } from './kube/cluster-objects.ts';
-import { namespacedKey, type Pod } from './kube/objects.ts';
+import { type NodePool, namespacedKey, type Pod } from './kube/objects.ts';
 import { type ExistingNode, existingNode, labelSet, podsByNode } from './nodes/existing-nodes.ts';
 import { type Machine, machinesOf } from './nodes/machines.ts';
 import type { Reason } from './plan.ts';
@@ -58,11 +58,21 @@ export interface World {
   readonly workload: Workload;
 }
 
+interface OfferedPool {
+  readonly pool: NodePool;
+  readonly types: readonly InstanceType[];
+  readonly outcome: PoolOutcome;
+}
+
 /** The most instance types a NodeClaim may list. */
 const mostInstanceTypes = 600;
 
 export function indexSnapshot(snapshot: Snapshot): World {
-  return compile(snapshot, false).world;
+  return atOnce(indexSnapshotInSlices(snapshot));
+}
+
+export function* indexSnapshotInSlices(snapshot: Snapshot): Sliced<World> {
+  return (yield* compile(snapshot, false)).world;
 }
 
 /** A world that also knows the pods that could be moved, for asking what would be if nodes were gone. */
@@ -79,10 +89,11 @@ export interface MovableWorld {
 }
 
 export function indexMovable(snapshot: Snapshot): MovableWorld {
-  return compile(snapshot, true);
+  return atOnce(compile(snapshot, true));
 }
 
-function compile(snapshot: Snapshot, moving: boolean): MovableWorld {
+/** Yields after every pod, node and instance type that has been compiled. */
+function* compile(snapshot: Snapshot, moving: boolean): Sliced<MovableWorld> {
   const settings = settingsOf(snapshot);
   const objects = clusterObjects(snapshot);
   const rules = labelRules(snapshot.provider);
@@ -106,32 +117,40 @@ function compile(snapshot: Snapshot, moving: boolean): MovableWorld {
   const nowMs = (snapshot.time === undefined ? undefined : parseTime(snapshot.time)) ?? 0;
   const isMovable = movableTest(objects.disruptionBudgets, nowMs);
   const choice = { isMovable, moving };
-  const { prepared, rejected, planned } = preparePods(snapshot, objects, machines, requests, variants, choice);
+  const { prepared, rejected, planned } = yield* preparePods(snapshot, objects, machines, requests, variants, choice);
 
   const daemons = daemonsOf({ objects, requests, variants, skipResourceClaims: settings.ignoreDevices });
   const podsOn = podsByNode(objects.pods);
-  const nodes = active.map((machine, index) =>
-    existingNode({ objects, table, rules, resources, requests, daemons }, machine, index, podsOn),
-  );
+  const nodes: ExistingNode[] = [];
+  for (const [index, machine] of active.entries()) {
+    nodes.push(existingNode({ objects, table, rules, resources, requests, daemons }, machine, index, podsOn));
+    yield;
+  }
 
   const reservationIdLabel = snapshot.provider?.reservationIDLabel;
   const catalogue = new Catalogue({ table, rules, resources, reservationIdLabel });
   const entries = new Map(snapshot.instanceTypes?.map((entry) => [entry.nodePool, entry]));
-  const offered = pools.map((pool) => {
+  const offered: OfferedPool[] = [];
+  for (const pool of pools) {
     const entry = entries.get(pool.metadata.name);
     const types = entry?.error === undefined ? catalogue.typesOf(entry?.items ?? []) : [];
+    yield;
     const set = templateSet(table, rules, pool);
-    return { pool, types, outcome: poolOutcome(table, set, entry, types, settings.relaxMinValues) };
-  });
+    offered.push({ pool, types, outcome: poolOutcome(table, set, entry, types, settings.relaxMinValues) });
+    yield;
+  }
   const usable = offered.filter(({ outcome }) => outcome.kind === 'template');
   const limits = usable.map(({ pool }) => remainingLimits(pool, machines, resources));
-  const templates = usable.map(({ pool, outcome }, index) => {
+  const templates: Template[] = [];
+  for (const [index, { pool, outcome }] of usable.entries()) {
     const { set, types } = outcome as Extract<PoolOutcome, { kind: 'template' }>;
-    return buildTemplate(table, resources, { index, pool, set, types, daemons, limits: limits[index] });
-  });
+    templates.push(buildTemplate(table, resources, { index, pool, set, types, daemons, limits: limits[index] }));
+    yield;
+  }
 
   const topologyNodes = new Map<string, TopologyNode>();
   for (const node of objects.nodes.values()) {
+    yield;
     const labels = node.metadata.labels ?? {};
     topologyNodes.set(node.metadata.name, {
       name: node.metadata.name,
@@ -140,7 +159,7 @@ function compile(snapshot: Snapshot, moving: boolean): MovableWorld {
       taints: node.spec?.taints ?? [],
     });
   }
-  const topology = new TopologyIndex({
+  const topology = yield* TopologyIndex.inSlices({
     table,
     groups,
     poolDomains: new PoolDomains(table, rules, offered),
@@ -165,7 +184,7 @@ function compile(snapshot: Snapshot, moving: boolean): MovableWorld {
     reservations: reservationsOf(offered.map(({ types }) => types)),
     nodes,
     rejected,
-    workload: groupPods(prepared, topology, resources),
+    workload: yield* groupPods(prepared, topology, resources),
   };
   return { world, objects, machines, active, podsOn, isMovable };
 }
@@ -182,14 +201,14 @@ function settingsOf(snapshot: Snapshot): Settings {
 }
 
 /** The waiting pods and the movable pods of leaving machines, in queue order; unusable ones set aside with a reason. */
-function preparePods(
+function* preparePods(
   snapshot: Snapshot,
   objects: ClusterObjects,
   machines: readonly Machine[],
   requestsOfPods: RequestsOfPods,
   variants: VariantContext,
   { isMovable, moving }: { isMovable: MovableTest; moving: boolean },
-): { prepared: PreparedPod[]; rejected: RejectedPod[]; planned: Set<Pod> } {
+): Sliced<{ prepared: PreparedPod[]; rejected: RejectedPod[]; planned: Set<Pod> }> {
   const { table, rules } = variants;
   const volumeSupport = {
     unsupportedProvisioners: new Set(snapshot.provider?.unsupportedProvisioners),
@@ -201,6 +220,7 @@ function preparePods(
   const planned = new Set<Pod>();
   const candidates: { pod: Pod; requests: ReadonlyMap<string, number> }[] = [];
   for (const pod of objects.pods) {
+    yield;
     const waits = isProvisionable(pod);
     const leaves = Boolean(pod.spec?.nodeName) && leaving.has(pod.spec?.nodeName);
     if (!waits && !(pod.spec?.nodeName && (leaves || moving) && isMovable(pod))) continue;
@@ -217,7 +237,8 @@ function preparePods(
 
   const shapes = new PodShapes(variants);
   const prepared: PreparedPod[] = [];
-  for (const { pod, requests } of queueOrder(candidates)) {
+  for (const { pod, requests } of yield* queueOrder(candidates)) {
+    yield;
     const key = namespacedKey(pod.metadata);
     const volumes = volumeAlternatives({ objects, table, rules }, pod);
     if (volumes.kind === 'unreadable') {

@@ -4,7 +4,7 @@
 // Order matters: the model subscribes to every cache before any controller does, so a controller that is woken by a
 // change finds the model already there.
 import type { NodeClaim, NodePool } from '../api/index.ts';
-import type { Clock } from '../base/index.ts';
+import { type Clock, inSlices } from '../base/index.ts';
 import {
   type Controller,
   type ControllerContext,
@@ -15,7 +15,7 @@ import {
   nodeClaims,
   nodePools,
 } from '../controllers/index.ts';
-import type { Plan, Snapshot } from '../core/index.ts';
+import { planSnapshotInSlices } from '../core/index.ts';
 import type { Cloud, Kube, KubeObject, Log, Metrics, Node, Pod, Recorder, Resource } from '../ports/index.ts';
 import { isKubeError, resources } from '../ports/index.ts';
 import { type Cache, type Change, loopMetrics, type Part, Reconciler, Reflector } from '../runtime/index.ts';
@@ -31,7 +31,6 @@ export interface AssemblyOptions {
   metrics: Metrics;
   recorder: Recorder;
   settings: ControllerSettings;
-  plan(snapshot: Snapshot): Promise<Plan>;
   random: () => number;
   /** What runs; every controller unless a test asks for some. */
   controllers?: (context: ControllerContext) => Controllers;
@@ -88,6 +87,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     ...options,
     cloud,
     cluster,
+    plan: (snapshot) => inSlices(clock, planSnapshotInSlices(snapshot, { stopwatch: () => performance.now() })),
     ledger: new LaunchLedger(),
     cacheOf: (resource) => reflectorOf(resource).store,
     isManaged: (ref) => isServedBy(cloud, ref),

@@ -5,9 +5,7 @@
 // 2. Only the leader acts, through a client whose writes end with its term.
 // 3. Stopping: controllers end, then the lease is given up, then caches and servers stop.
 import { createWriteStream } from 'node:fs';
-import type { Clock } from '../base/index.ts';
-import { KerfError } from '../base/index.ts';
-import { type Plan, planSnapshot, type Snapshot } from '../core/index.ts';
+import { type Clock, KerfError } from '../base/index.ts';
 import { type ClusterAccess, KubeClient } from '../kube/index.ts';
 import type { Cloud, Kube, Log } from '../ports/index.ts';
 import { fencedKube, LeaderElection, leaderIdentity, loopMetrics, Manager, type Part } from '../runtime/index.ts';
@@ -83,7 +81,6 @@ export async function runControllerProcess(
     metrics,
     recorder: kubeRecorder(kube, clock, log),
     settings,
-    plan,
     random: Math.random,
   });
   const manager = new Manager({
@@ -127,10 +124,6 @@ function announce(log: Log, loops: ReturnType<typeof loopMetrics>, lease: string
       loops.leads(lease, false);
     },
   };
-}
-
-function plan(snapshot: Snapshot): Promise<Plan> {
-  return Promise.resolve(planSnapshot(snapshot, { stopwatch: () => performance.now() }));
 }
 
 function logOf({ settings, commit, clock }: ControllerProcessOptions): Log {

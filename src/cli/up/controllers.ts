@@ -1,7 +1,6 @@
 // Our controllers in the process of the embedded cluster: the same parts as `kerf controller`, without an election.
 import type { Clock } from '../../base/index.ts';
 import { nodeClaims } from '../../controllers/index.ts';
-import { planSnapshot } from '../../core/index.ts';
 import type { Kube, Log } from '../../ports/index.ts';
 import { Manager } from '../../runtime/index.ts';
 import { assemble, parseSettings } from '../../server/index.ts';
@@ -28,7 +27,6 @@ export async function startControllers(options: ControllersOptions, signal: Abor
     metrics: prometheusMetrics(),
     recorder: kubeRecorder(kube, clock, log),
     settings,
-    plan: (snapshot) => Promise.resolve(planSnapshot(snapshot, { stopwatch: () => performance.now() })),
     random,
   });
   await cloud.recover((await kube.list(nodeClaims)).items);

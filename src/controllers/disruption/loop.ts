@@ -1,7 +1,7 @@
 // The disruption loop: one round after another, each tries the methods in order and the first that acts ends it.
 // Empty nodes first, then drifted ones, then what can be packed better; consolidation looks twice before it acts.
 import { conditionType, isTrue } from '../../api/index.ts';
-import type { AbortSignalLike } from '../../base/index.ts';
+import { type AbortSignalLike, inSlices } from '../../base/index.ts';
 import {
   approvedText,
   blockersOf,
@@ -35,7 +35,6 @@ import { removeLeftovers } from './marks.ts';
 import type { DisruptionMetrics } from './metrics.ts';
 import type { CommandQueue } from './queue.ts';
 import type { DisruptionReport } from './report.ts';
-import { inSlices } from './slices.ts';
 
 const pollMs = 10_000;
 const notSyncedMs = 1_000;

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { customResourceDefinition, type KWOKNodeClass, kinds, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { formatTime, VirtualClock } from '../../base/index.ts';
-import { type InstanceTypeSpec, planSnapshot } from '../../core/index.ts';
+import type { InstanceTypeSpec } from '../../core/index.ts';
 import { type Cloud, isKubeError, type KubeObject, type Node, type Resource, resources } from '../../ports/index.ts';
 import { assemble } from '../../server/index.ts';
 import {
@@ -82,7 +82,6 @@ export async function openBench(options: BenchOptions) {
     recorder: events,
     cloud: options.cloud?.(kwok) ?? kwok,
     settings: { ...settings, ...options.settings },
-    plan: async (snapshot) => planSnapshot(snapshot),
     random: () => 0.5,
     controllers: (given) => ({ controllers: options.controllers(given), loops: [] }),
   });

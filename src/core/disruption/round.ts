@@ -8,8 +8,7 @@ import { type Consolidation, Consolidator } from './consolidation.ts';
 import type { Fleet, Member } from './fleet.ts';
 import { WhatIf } from './what-if.ts';
 
-/** A long computation in slices: it yields after every piece of work and returns its result. */
-export type Sliced<T> = Generator<undefined, T>;
+export type { Sliced } from '../../base/index.ts';
 
 export class Round {
   readonly fleet: Fleet;

@@ -6,7 +6,7 @@
 // nodes with the same labels); never dearer than before; nodes with few pods stay as they were packed; the same packing
 // gives the same result.
 
-import { hasBit } from '../../base/index.ts';
+import { hasBit, type Sliced } from '../../base/index.ts';
 import { addNeed, type Claim, usedFits } from '../packing/claim.ts';
 import type { PoolLimits } from '../packing/pool-limits.ts';
 import type { Template } from '../pools/templates.ts';
@@ -25,15 +25,16 @@ export interface ImproveOptions {
 const defaults = { crowded: 32, worthwhile: 0.05 };
 
 /** The claims with crowded ones replaced where that is cheaper, numbered anew. */
-export function improve(
+export function* improveInSlices(
   world: World,
   claims: readonly Claim[],
   limits: PoolLimits,
   options: ImproveOptions = {},
-): Claim[] {
+): Sliced<Claim[]> {
   const { crowded, worthwhile } = { ...defaults, ...options };
   const piles = new Map<Template, Map<RequirementSet, Claim[]>>();
   for (const claim of claims) {
+    yield;
     if (claim.pods.length < crowded || !isMovable(world, claim)) continue;
     const bySet = piles.get(claim.template) ?? new Map<RequirementSet, Claim[]>();
     piles.set(claim.template, bySet);
@@ -44,7 +45,7 @@ export function improve(
   const replacements = new Map<Claim, readonly Claim[]>();
   for (const [template, bySet] of piles) {
     for (const [set, pile] of bySet) {
-      const bought = buyAnew(world, template, set, pile, worthwhile, limits);
+      const bought = yield* buyAnew(world, template, set, pile, worthwhile, limits);
       if (bought === undefined) continue;
       pile.forEach((claim, at) => replacements.set(claim, at === 0 ? bought : []));
     }
@@ -74,14 +75,14 @@ function isHostBlind({ rules, volumes, ports }: Constraint): boolean {
   );
 }
 
-function buyAnew(
+function* buyAnew(
   world: World,
   template: Template,
   set: RequirementSet,
   pile: readonly Claim[],
   worthwhile: number,
   limits: PoolLimits,
-): Claim[] | undefined {
+): Sliced<Claim[] | undefined> {
   const priced = template.rows.cheapest(set);
   const matching = template.rows.matching(set);
   const rows = pile[0]?.rows;
@@ -104,7 +105,7 @@ function buyAnew(
     const room = columns.map((column) => template.room[column]?.[row] ?? 0);
     offers.push({ row, price: priced[row]?.price ?? 0, room });
   }
-  const fillings = repack(heaps, offers, columns);
+  const fillings = yield* repack(heaps, offers, columns);
   if (fillings === undefined) return undefined;
   const after = fillings.reduce((sum, { price }) => sum + price, 0);
   if (!(after <= before * (1 - worthwhile))) return undefined;

@@ -3,6 +3,7 @@
 // their pods are added until there is none; then whole fillings are taken and the rest is bought one node at a time.
 // Bounded by the number of fillings worked out, never by time, so that the same pile always gives the same nodes.
 
+import type { Sliced } from '../../base/index.ts';
 import type { Need } from '../workload.ts';
 import { cheapestCover, type Package } from './cheapest-cover.ts';
 
@@ -42,11 +43,11 @@ const favourites = 2;
 const searchSteps = 400;
 
 /** Nodes for all pods, or undefined if that is too much work. `columns` are the resources of all vectors. */
-export function repack(
+export function* repack(
   heaps: readonly Heap[],
   offers: readonly Offer[],
   columns: readonly number[],
-): Filling[] | undefined {
+): Sliced<Filling[] | undefined> {
   if (heaps.length > mostHeaps) return undefined;
   const needs = heaps.map(({ need }) => columns.map((column) => need.amounts[need.columns.indexOf(column)] ?? 0));
   const left = heaps.map(({ count }) => count);
@@ -61,7 +62,7 @@ export function repack(
       ...starting,
       ...fillings.filter(({ takes }) => takes.every((count, heap) => count <= (left[heap] as number))),
     ];
-    const amounts = generate(fillings, shortlist, needs, left, rounds);
+    const amounts = yield* generate(fillings, shortlist, needs, left, rounds);
     // Whole fillings of the cover are taken; if there is none, the one it holds most of.
     const whole = amounts.map((amount) => Math.floor(amount + 1e-6));
     if (!whole.some((amount) => amount > 0)) whole[amounts.indexOf(Math.max(...amounts))] = 1;
@@ -81,19 +82,22 @@ export function repack(
 }
 
 /** Adds fillings that cost less than their pods are worth until there is none; how many of each the cover holds. */
-function generate(
+function* generate(
   fillings: Filling[],
   shortlist: readonly Offer[],
   needs: readonly (readonly number[])[],
   left: readonly number[],
   rounds: number,
-): readonly number[] {
+): Sliced<readonly number[]> {
   let cover = cheapestCover(left, fillings.map(asPackage));
   for (let round = 0; round < rounds; round++) {
     const { worth } = cover;
-    const better = shortlist
-      .map((offer) => bestFilling(offer, needs, left, worth))
-      .filter((filling) => worthOf(filling, worth) > filling.price * (1 + margin));
+    const better: Filling[] = [];
+    for (const offer of shortlist) {
+      const filling = bestFilling(offer, needs, left, worth);
+      if (worthOf(filling, worth) > filling.price * (1 + margin)) better.push(filling);
+      yield;
+    }
     if (better.length === 0) break;
     fillings.push(...better);
     cover = cheapestCover(left, fillings.map(asPackage));

@@ -5,6 +5,7 @@
 // Pods of one group are indistinguishable, so a group that failed fails again until something has been placed.
 
 import { label } from '../../api/names.ts';
+import { atOnce, type Sliced } from '../../base/index.ts';
 import type { StartingCounts } from '../topology/topology-index.ts';
 import { TopologyState } from '../topology/topology-state.ts';
 import type { GroupStep, Need, PlannedPod, PodGroup } from '../workload.ts';
@@ -39,6 +40,11 @@ export interface WhatIfInputs {
 }
 
 export function solve(world: World, options: SolveOptions): Packed {
+  return atOnce(solveInSlices(world, options));
+}
+
+/** Yields after every pod that was tried. */
+export function* solveInSlices(world: World, options: SolveOptions): Sliced<Packed> {
   const { workload, table, resources } = world;
   const hostnames = workload.topology.domainsOf(label.hostname);
   const { whatIf } = options;
@@ -77,6 +83,7 @@ export function solve(world: World, options: SolveOptions): Packed {
     // Pods that may not go everywhere fail for themselves only.
     const kind = 2 * group.id + (whatIf?.destinations.moved[pod] ?? 0);
     const failure = failedAt[kind] === placed ? lastFailure[kind] : place(group, pod);
+    yield;
     if (failure === undefined) {
       placed += 1;
       failures.delete(pod);

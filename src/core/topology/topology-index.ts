@@ -3,6 +3,7 @@
 // there. Domains of a key are numbered, so that all groups on the key share the numbers.
 
 import { label } from '../../api/names.ts';
+import type { Sliced } from '../../base/index.ts';
 import { requiredLabel } from '../kube/label-selector.ts';
 import { type Labels, namespaceOf, type Pod, type Taint } from '../kube/objects.ts';
 import { isTerminal, isTerminating } from '../pods/pod-classes.ts';
@@ -100,10 +101,20 @@ export class TopologyIndex {
   private readonly offered: (ReadonlySet<string> | undefined)[] = [];
   private readonly context: TopologyIndexContext;
 
-  constructor(context: TopologyIndexContext) {
+  /** Yields after every pod that was counted. */
+  static *inSlices(context: TopologyIndexContext): Sliced<TopologyIndex> {
+    const bound: Pod[] = [];
+    for (const pod of context.boundPods) {
+      if (context.nodes.has(pod.spec?.nodeName ?? '')) bound.push(pod);
+      yield;
+    }
+    const index = new TopologyIndex(context, bound);
+    yield* index.countBound(bound);
+    return index;
+  }
+
+  private constructor(context: TopologyIndexContext, bound: readonly Pod[]) {
     this.context = context;
-    const { boundPods } = context;
-    const bound = boundPods.filter((pod) => context.nodes.has(pod.spec?.nodeName ?? ''));
     const owners = this.boundOwners(bound);
     this.groups = context.groups.all;
     for (const group of this.groups) {
@@ -112,7 +123,6 @@ export class TopologyIndex {
       else this.listFor(required).push(group);
     }
     const counts = this.groups.map((group) => this.emptyCounts(group));
-    this.countBound(bound, counts);
     for (const { group, node } of owners) this.count(group, node, counts);
     this.starting = counts;
   }
@@ -293,9 +303,11 @@ export class TopologyIndex {
     return { domains, counts, hosts };
   }
 
-  private countBound(bound: readonly Pod[], counts: readonly Counting[]): void {
+  private *countBound(bound: readonly Pod[]): Sliced<void> {
+    const counts = this.starting;
     const anyNamespace = this.groups.filter((group) => group.selector === undefined);
     for (const pod of bound) {
+      yield;
       if (isTerminal(pod) || isTerminating(pod)) continue;
       const node = this.context.nodes.get(pod.spec?.nodeName ?? '') as TopologyNode;
       const namespace = namespaceOf(pod);
@@ -309,7 +321,7 @@ export class TopologyIndex {
     }
   }
 
-  private count(group: TopologyGroup, node: TopologyNode, counts: readonly Counting[]): void {
+  private count(group: TopologyGroup, node: TopologyNode, counts: readonly StartingCounts[]): void {
     const own = counts[group.id] as Counting;
     const value = node.labels[group.key] ?? (group.isHostname ? node.name : undefined);
     if (value === undefined || !this.admits(group, node)) return;

@@ -11,7 +11,6 @@ import {
   nodePools,
 } from '../../../src/controllers/index.ts';
 import { recordedEvents, recordedLog, recordedMetrics } from '../../../src/controllers/testing/records.testing.ts';
-import { planSnapshot } from '../../../src/core/index.ts';
 import {
   isKubeError,
   type Kube,
@@ -109,7 +108,6 @@ export async function openScenario(options: ScenarioOptions = {}) {
       metrics,
       recorder: events,
       settings: { ...parseSettings({}, {}).settings, ...options.settings },
-      plan: async (snapshot) => planSnapshot(snapshot),
     });
     await cloud.recover((await kube.list(nodeClaims)).items);
     const stopping = new AbortController();
