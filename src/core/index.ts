@@ -18,7 +18,7 @@ export {
 export { type DriftOutcome, driftCommand, staticDriftCommands } from './disruption/drift.ts';
 export { instanceTypeGone, requirementsDrifted } from './disruption/drift-reasons.ts';
 export { consolidationProblem, driftProblem, emptinessProblem } from './disruption/eligibility.ts';
-export { emptinessCommand } from './disruption/emptiness.ts';
+export { emptinessCommand, isEmptinessCandidate } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
 export { budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
 export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';

@@ -16,6 +16,7 @@ import {
   emptinessProblem,
   Fleet,
   isBalanced,
+  isEmptinessCandidate,
   type Member,
   multiNodeCommand,
   Round,
@@ -37,6 +38,12 @@ import type { CommandQueue } from './queue.ts';
 import type { DisruptionReport } from './report.ts';
 
 const pollMs = 10_000;
+/** A run this late after the one before is worth a line in the log. */
+const lateMs = 900_000;
+/** Looking again at a cluster in which nothing changed, only to tell the same once more, may take this share of the time. */
+const quietShare = 0.05;
+/** What a pool without a bound shows: gauges have no infinity. */
+const unlimited = 2 ** 31 - 1;
 const notSyncedMs = 1_000;
 const retryMs = { first: 1_000, most: 60_000 };
 /** Between deciding and acting: long enough for pods that are about to come to show themselves. */
@@ -45,6 +52,15 @@ const multiLimitMs = 60_000;
 const singleLimitMs = 180_000;
 
 type Memo = 'empty' | 'multi' | 'single';
+
+/** What a method came to: it acted, found nothing to do, or lost time on what no longer held. */
+type Tried = 'acted' | 'idle' | 'stale';
+
+/** One look at the cluster, and the state of the cluster it is of. */
+interface Look {
+  readonly round: Round;
+  readonly changedAt: number;
+}
 
 export interface LoopParts {
   queue: CommandQueue;
@@ -58,6 +74,8 @@ export class DisruptionLoop {
   /** The state of the cluster in which a method last found nothing to do. */
   private readonly foundNothing = new Map<Memo, number>();
   private unseenPools: ReadonlySet<string> = new Set();
+  private lastRunMs: number | undefined;
+  private lookAgainMs = Number.NEGATIVE_INFINITY;
 
   constructor(context: ControllerContext, parts: LoopParts) {
     this.context = context;
@@ -85,60 +103,73 @@ export class DisruptionLoop {
   /** One round; true if a command was started. */
   async round(signal: AbortSignalLike): Promise<boolean> {
     const { queue } = this.parts;
+    this.noticeLateness();
     await removeLeftovers(this.context, (name) => queue.has(name));
     if (!this.isWorthLooking()) return false;
-    const round = await this.look();
-    this.reportPools(round);
-    this.reportBlocked(round);
+    let look = await this.look();
+    this.reportPools(look.round);
+    this.reportBlocked(look.round);
     for (const method of [this.emptiness, this.staticDrift, this.drift, this.multiNode, this.singleNode]) {
-      if (await method.call(this, round, signal)) return true;
+      const tried = await method.call(this, look, signal);
+      if (tried === 'acted') return true;
+      if (tried === 'stale') look = await this.look();
     }
     return false;
   }
 
-  /** Something drifted, or something changed since consolidation last found nothing. */
+  private noticeLateness(): void {
+    const { clock, log } = this.context;
+    const nowMs = clock.now();
+    const lateByMs = nowMs - (this.lastRunMs ?? nowMs);
+    if (lateByMs > lateMs)
+      log.debug('time between disruption runs', { controller: 'disruption', seconds: lateByMs / 1000 });
+    this.lastRunMs = nowMs;
+  }
+
+  /** Something drifted, something changed since consolidation last found nothing, or it is time to tell again why not. */
   private isWorthLooking(): boolean {
-    const { cluster } = this.context;
+    const { cluster, clock } = this.context;
+    if (clock.now() >= this.lookAgainMs) return true;
     const hasNews = (['empty', 'multi', 'single'] as const).some((memo) => !this.isSettled(memo));
     return hasNews || cluster.claims.list().some((claim) => isTrue(claim.status?.conditions, conditionType.drifted));
   }
 
-  private async look(): Promise<Round> {
-    const snapshot = snapshotFor(this.context, await instanceTypesOfPools(this.context));
-    return new Round(new Fleet(snapshot, { queued: this.parts.queue.names() }));
+  private async look(): Promise<Look> {
+    const { clock, cluster } = this.context;
+    const instanceTypes = await instanceTypesOfPools(this.context);
+    const startedMs = clock.now();
+    const changedAt = cluster.changedAt();
+    const round = new Round(new Fleet(snapshotFor(this.context, instanceTypes), { queued: this.parts.queue.names() }));
+    this.lookAgainMs = clock.now() + (clock.now() - startedMs) / quietShare;
+    return { round, changedAt };
   }
 
-  private async emptiness(round: Round, signal: AbortSignalLike): Promise<boolean> {
-    if (this.isSettled('empty')) return false;
-    const changedAt = this.context.cluster.changedAt();
-    const isEligible = (member: Member): boolean =>
-      emptinessProblem(member, (each) => round.hasBufferPods(each)) === undefined;
-    this.countEligible(round, 'Empty', isEligible);
+  private async emptiness({ round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
+    if (this.isSettled('empty')) return 'idle';
+    this.countEligible(round, 'Empty', (member) => isEmptinessCandidate(round, member));
     const { command, constrained } = await this.timed('Empty', 'empty', async () => emptinessCommand(round));
     if (command === undefined) {
       if (!constrained) this.settle('empty', changedAt);
-      return false;
+      return 'idle';
     }
-    const checked = await this.checkAgain(command, signal, validateEmptiness);
-    return checked !== undefined && this.start(checked, signal);
+    return this.startIfStillTrue(command, signal, validateEmptiness);
   }
 
-  private async staticDrift(round: Round, signal: AbortSignalLike): Promise<boolean> {
-    const commands = staticDriftCommands(round);
+  private async staticDrift({ round }: Look, signal: AbortSignalLike): Promise<Tried> {
+    const commands = await this.timed('Drifted', '', async () => staticDriftCommands(round));
     const started = await Promise.all(commands.map((command) => this.start(command, signal)));
-    return started.includes(true);
+    return started.includes('acted') ? 'acted' : 'idle';
   }
 
-  private async drift(round: Round, signal: AbortSignalLike): Promise<boolean> {
+  private async drift({ round }: Look, signal: AbortSignalLike): Promise<Tried> {
     this.countEligible(round, 'Drifted', (member) => driftProblem(member) === undefined, 'eventual');
     const { command, blocked } = await this.sliced('Drifted', '', driftCommand(round));
     for (const { member, message } of blocked) this.parts.report.blocked(member, { message });
-    return command !== undefined && this.start(command, signal);
+    return command === undefined ? 'idle' : this.start(command, signal);
   }
 
-  private async multiNode(round: Round, signal: AbortSignalLike): Promise<boolean> {
-    if (this.isSettled('multi')) return false;
-    const changedAt = this.context.cluster.changedAt();
+  private async multiNode({ round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
+    if (this.isSettled('multi')) return 'idle';
     this.countEligible(round, 'Underutilized', (member) => consolidationProblem(member) === undefined);
     const isTimeUp = this.timeLimit(multiLimitMs);
     const found = await this.sliced('Underutilized', 'multi', multiNodeCommand(round, { isTimeUp }));
@@ -146,27 +177,26 @@ export class DisruptionLoop {
     this.judge(found.rejected, 'rejected');
     if (found.command === undefined) {
       if (!found.constrained && !found.timedOut) this.settle('multi', changedAt);
-      return false;
+      return 'idle';
     }
     this.announce(found.command, found.scores);
-    const checked = await this.checkAgain(found.command, signal, validateConsolidation);
-    return checked !== undefined && this.start(checked, signal);
+    return this.startIfStillTrue(found.command, signal, validateConsolidation);
   }
 
-  private async singleNode(round: Round, signal: AbortSignalLike): Promise<boolean> {
-    if (this.isSettled('single')) return false;
+  private async singleNode({ round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
+    if (this.isSettled('single')) return 'idle';
     const { metrics, report } = this.parts;
-    const changedAt = this.context.cluster.changedAt();
     const isTimeUp = this.timeLimit(singleLimitMs);
     const work = singleNodeCommand(round, { first: this.unseenPools, isTimeUp });
     const found = await this.sliced('Underutilized', 'single', work);
-    this.unseenPools = found.unseen;
+    // A scan that ended early with a command says nothing about the pools behind it.
+    if (found.command === undefined) this.unseenPools = found.unseen;
     if (found.timedOut) metrics.timeouts.add({ consolidation_type: 'single' });
     for (const { member, answer } of found.refused) report.unconsolidatable(member, answer.message);
     this.judge(found.rejected, 'rejected');
     if (found.command === undefined) {
       if (!found.constrained && !found.timedOut) this.settle('single', changedAt);
-      return false;
+      return 'idle';
     }
     this.announce(found.command, found.scores);
     const [member] = found.command.members;
@@ -174,33 +204,32 @@ export class DisruptionLoop {
       const policy = member.pool?.spec?.disruption?.consolidationPolicy ?? 'WhenEmptyOrUnderutilized';
       metrics.moves.add({ decision: 'approved', nodepool: member.poolName ?? '', policy });
     }
-    const checked = await this.checkAgain(found.command, signal, validateConsolidation);
-    return checked !== undefined && this.start(checked, signal);
+    return this.startIfStillTrue(found.command, signal, validateConsolidation);
   }
 
-  /** Waits, looks at the cluster anew, and returns the command if it still holds. */
-  private async checkAgain(
+  /** Waits, looks at the cluster anew, and starts what of the command still holds. */
+  private async startIfStillTrue(
     command: Command,
     signal: AbortSignalLike,
     validate: (round: Round, command: Command) => Validation,
-  ): Promise<Command | undefined> {
+  ): Promise<Tried> {
     await this.context.clock.sleep(validationWaitMs, signal);
-    const first = validate(await this.look(), command);
-    if (first.kind === 'valid') return first.command;
+    const checked = validate((await this.look()).round, command);
+    if (checked.kind === 'valid') return this.start(checked.command, signal);
     const { metrics, report } = this.parts;
     metrics.failedValidations.add({ consolidation_type: command.consolidationType }, command.members.length);
-    if (command.consolidationType === 'single') report.rejected(command, first.reason);
-    return undefined;
+    if (command.consolidationType === 'single') report.rejected(command, checked.reason);
+    return 'stale';
   }
 
-  private async start(command: Command, signal: AbortSignalLike): Promise<boolean> {
+  private async start(command: Command, signal: AbortSignalLike): Promise<Tried> {
     try {
       await this.parts.queue.start(command, signal);
-      return true;
+      return 'acted';
     } catch (error) {
       const nodes = command.members.map((member) => member.name);
       this.context.log.error('cannot disrupt nodes', error, { controller: 'disruption', nodes });
-      return false;
+      return 'stale';
     }
   }
 
@@ -229,7 +258,7 @@ export class DisruptionLoop {
       }
       for (const reason of ['Empty', 'Drifted', 'Underutilized'] as const) {
         const { allowed, counts } = fleet.budget(pool, reason);
-        metrics.allowed.set(Math.min(allowed, counts.total), { nodepool, reason });
+        metrics.allowed.set(Math.min(allowed, unlimited), { nodepool, reason });
         metrics.consuming.set(counts.consuming, { nodepool, reason });
         if (counts.total > 0 && allowed === 0) report.budgetBlocks(nodepool, reason);
       }
@@ -238,14 +267,16 @@ export class DisruptionLoop {
 
   private reportBlocked(round: Round): void {
     const { report } = this.parts;
+    const hasBufferPods = (member: Member): boolean => round.hasBufferPods(member);
     for (const member of round.fleet.members) {
       const [blocker] = blockersOf(round.fleet, member, 'graceful');
       if (blocker !== undefined) {
         report.blocked(member, blocker);
         continue;
       }
-      const problem = consolidationProblem(member);
-      if (problem !== undefined && !problem.silent) report.unconsolidatable(member, problem.message);
+      for (const problem of [emptinessProblem(member, hasBufferPods), consolidationProblem(member)]) {
+        if (problem !== undefined && !problem.silent) report.unconsolidatable(member, problem.message);
+      }
     }
   }
 

@@ -241,12 +241,11 @@ export class CommandQueue {
     counts.setPendingDisruption(going, false);
     // What stays behind is taken off by the next round's clean-up.
     await Promise.allSettled(run.claims.map((name) => removeMarks(this.context, name)));
-    const { reason, consolidationType } = run.command;
     const failed = run.replacements.filter(({ isReady }) => !isReady).length;
-    metrics.queueFailures.add(
-      { decision: decisionOf(run.command), reason: reason.toLowerCase(), consolidation_type: consolidationType },
-      failed,
-    );
+    const decision = decisionOf(run.command);
+    // Dashboards know this metric with the decision under both names.
+    const labels = { decision, reason: run.command.reason.toLowerCase(), consolidation_type: decision };
+    metrics.queueFailures.add(labels, failed);
   }
 
   private count(command: Command): void {

@@ -79,7 +79,7 @@ export class Consolidator {
       }
       return this.spotToSpot(simulation, claim, planned, set, members, total);
     }
-    const cheaper = this.cheaperThan(claim, set, planned.instanceTypes, this.bound(planned, members, total));
+    const cheaper = this.cheaper(claim, set, planned.instanceTypes, members, total);
     if (cheaper.kind === 'none') return cheaper;
     if (!(allowsSpot && allowsCapacity(set, capacityType.onDemand))) {
       return this.replaceWith(simulation, planned, cheaper.types, this.prices.of(claim.template, set), total);
@@ -114,7 +114,7 @@ export class Consolidator {
     const names = planned.instanceTypes
       .filter((name) => prices.has(name))
       .sort((left, right) => cheapestOf(prices, left) - cheapestOf(prices, right) || (left < right ? -1 : 1));
-    const cheaper = this.cheaperThan(claim, spotSet, names, this.bound(planned, members, total));
+    const cheaper = this.cheaper(claim, spotSet, names, members, total);
     if (cheaper.kind === 'none') return cheaper;
     let { types } = cheaper;
     if (members.length === 1) {
@@ -138,17 +138,22 @@ export class Consolidator {
   }
 
   /**
-   * The price a replacement must stay below. Several nodes are never replaced by one like the cheapest of them: then the
+   * The types that cost less than what goes. Several nodes are never replaced by one like the cheapest of them: then the
    * others could simply have gone.
    */
-  private bound(planned: PlannedNode, members: readonly Member[], total: number): number {
-    if (members.length === 1) return total;
-    const options = new Set(planned.instanceTypes);
-    let bound = total;
-    for (const member of members) {
-      if (member.instanceType !== undefined && options.has(member.instanceType)) bound = Math.min(bound, member.price);
-    }
-    return bound;
+  private cheaper(
+    claim: Claim,
+    set: RequirementSet,
+    names: readonly string[],
+    members: readonly Member[],
+    total: number,
+  ): ReturnType<Consolidator['cheaperThan']> {
+    const cheaper = this.cheaperThan(claim, set, names, total);
+    if (members.length === 1 || cheaper.kind === 'none') return cheaper;
+    const options = new Set(cheaper.types);
+    const own = members.filter(({ instanceType }) => instanceType !== undefined && options.has(instanceType));
+    if (own.length === 0) return cheaper;
+    return this.cheaperThan(claim, set, cheaper.types, Math.min(...own.map((member) => member.price)));
   }
 
   /** The types whose worst launch price is below the bound; minValues must survive the cut. */

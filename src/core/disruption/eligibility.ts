@@ -25,8 +25,8 @@ export interface Ineligible {
 export function emptinessProblem(member: Member, hasBufferPods: (member: Member) => boolean): Ineligible | undefined {
   if (member.isStatic) return staticPool(member);
   if (isDisabled(member)) return disabled(member);
-  if (!isEmptyNode(member)) return { code: 'NotEmpty', message: 'node has pods that would have to move', silent: true };
   if (hasBufferPods(member)) return { code: 'BufferPods', message: `Node "${member.name}" has buffer pods` };
+  if (!isEmptyNode(member)) return { code: 'NotEmpty', message: 'node has pods that would have to move', silent: true };
   return isConsolidatable(member) ? undefined : notQuiet;
 }
 

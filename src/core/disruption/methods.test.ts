@@ -279,9 +279,12 @@ describe('a consolidation that was decided a moment ago', () => {
     expect(again([...before, budget])).toEqual({ kind: 'rejected', reason: 'churn' });
   });
 
-  test('is stopped by a nomination or a budget', () => {
+  test('is churn when a pod is about to come', () => {
     const nodeState = [{ node: 'a', nodeClaim: 'a', initialized: true, nominated: true }];
-    expect(again(before, { nodeState })).toEqual({ kind: 'rejected', reason: 'budget' });
+    expect(again(before, { nodeState })).toEqual({ kind: 'rejected', reason: 'churn' });
+  });
+
+  test('is stopped by a budget', () => {
     const closed = pool('default', { budgets: [{ nodes: '0' }] });
     expect(again([closed, ...before.slice(1)])).toEqual({ kind: 'rejected', reason: 'budget' });
   });

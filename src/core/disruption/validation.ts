@@ -24,7 +24,6 @@ export function validateConsolidation(round: Round, command: Command): Validatio
   const members = seenAgain(round, command);
   const isStill = (member: Member): boolean =>
     isCandidate(round.fleet, member, 'graceful') && consolidationProblem(member) === undefined;
-  if (members.some((member) => member.isNominated)) return { kind: 'rejected', reason: 'budget' };
   if (members.length < command.members.length || !members.every(isStill)) return { kind: 'rejected', reason: 'churn' };
   const allowance = round.allowance('Underutilized');
   if (!members.every((member) => allowance.take(member.poolName))) return { kind: 'rejected', reason: 'budget' };

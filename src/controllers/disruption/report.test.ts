@@ -1,0 +1,76 @@
+// What users see of disruption that does nothing: events and gauges, on a cluster where nothing else changes.
+import { afterEach, expect, test } from 'vitest';
+import { annotation } from '../../api/index.ts';
+import { type Node, resources } from '../../ports/index.ts';
+import { type DisruptionBench, openDisruption, podOn, quiet } from './disruption-bench.testing.ts';
+
+let at: DisruptionBench;
+afterEach(() => at.bench.close());
+
+async function round(): Promise<boolean> {
+  const acted = at.begin();
+  await at.bench.run(20_000);
+  return acted;
+}
+
+test('an annotation that blocks is told although nothing consolidation goes by has changed', async () => {
+  at = await openDisruption({ consolidationPolicy: 'WhenEmpty' });
+  await at.bench.machine('default', 'busy', quiet);
+  await at.bench.apply(resources.pods, podOn('p', 'busy'));
+  expect(await round()).toBe(false);
+  expect(at.told('DisruptionBlocked')).toEqual([]);
+  await at.bench.apply<Node>(resources.nodes, {
+    metadata: { name: 'busy', annotations: { [annotation.doNotDisrupt]: 'true' } },
+  });
+  expect(await round()).toBe(false);
+  const text = 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation';
+  expect(at.told('DisruptionBlocked')).toEqual([text, text]);
+});
+
+test('a policy that keeps a node is told to node and claim', async () => {
+  at = await openDisruption({ consolidationPolicy: 'WhenEmpty' });
+  await at.bench.machine('default', 'busy', quiet);
+  await at.bench.apply(resources.pods, podOn('p', 'busy'));
+  await round();
+  const text = 'NodePool "default" has consolidation policy WhenEmpty, but node is not empty';
+  expect(at.told('Unconsolidatable')).toEqual([text, text]);
+});
+
+test('a pool whose budget allows nothing is told so, once per reason it blocks', async () => {
+  at = await openDisruption({ budgets: [{ nodes: '0', reasons: ['Empty'] }] });
+  await at.bench.machine('default', 'empty', quiet);
+  expect(await round()).toBe(false);
+  expect(at.told('DisruptionBlocked')).toEqual([
+    'No allowed disruptions for disruption reason Empty due to blocking budget',
+  ]);
+});
+
+test('gauges show what budgets allow before nodes that are out are taken off, and what those are', async () => {
+  at = await openDisruption({ budgets: [{ nodes: '5' }, { nodes: '50%', reasons: ['Drifted'] }] });
+  for (const name of ['a', 'b', 'c']) {
+    await at.bench.machine('default', name, quiet);
+    await at.bench.apply(resources.pods, { ...podOn(`p-${name}`, name) });
+  }
+  await at.bench.apply<Node>(resources.nodes, {
+    metadata: { name: 'c' },
+    status: { conditions: [{ type: 'Ready', status: 'False' }] },
+  });
+  const acted = at.begin();
+  await at.bench.run(0);
+  const gauge = (name: string, reason: string) =>
+    at.bench.metrics.value(`karpenter_nodepools_${name}`, { nodepool: 'default', reason });
+  expect(gauge('allowed_disruptions', 'Underutilized')).toBe(5);
+  expect(gauge('allowed_disruptions', 'Drifted')).toBe(2);
+  expect(gauge('nodes_consuming_budgets', 'Empty')).toBe(1);
+  await at.bench.run(30_000);
+  await acted;
+});
+
+test('without a budget the gauge shows the largest whole number', async () => {
+  at = await openDisruption({ budgets: [], consolidationPolicy: 'WhenEmpty' });
+  await at.bench.machine('default', 'busy', quiet);
+  await at.bench.apply(resources.pods, podOn('p', 'busy'));
+  await round();
+  const labels = { nodepool: 'default', reason: 'Empty' };
+  expect(at.bench.metrics.value('karpenter_nodepools_allowed_disruptions', labels)).toBe(2 ** 31 - 1);
+});
