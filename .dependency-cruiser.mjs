@@ -1,5 +1,5 @@
 // Import rules: the table of rooms (scripts/rooms.mjs) turned into what dependency-cruiser checks.
-import { names, rooms } from './scripts/rooms.mjs';
+import { lightDoor, names, rooms } from './scripts/rooms.mjs';
 
 const page = 'see ARCHITECTURE.md, "Rooms"';
 
@@ -13,10 +13,17 @@ const forbidden = [
   },
   {
     name: 'rooms-are-entered-by-the-door',
-    comment: `a room is entered through its index.ts (or src/api/names.ts); deep imports stay inside the room; ${page}`,
+    comment: `a room is entered through its index.ts (or src/api/names.ts, src/aws/catalogue.ts); deep imports stay inside the room; ${page}`,
     severity: 'error',
     from: { path: '^src/([^/]+)/', pathNot: '\\.test(ing)?\\.ts$' },
-    to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', `^${names.file}$`] },
+    to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', `^${names.file}$`, `^${lightDoor}$`] },
+  },
+  {
+    name: 'the-light-door-stays-light',
+    comment: `${lightDoor} must not reach the AWS SDK; ${page}`,
+    severity: 'error',
+    from: { path: `^${lightDoor}$` },
+    to: { path: 'node_modules/@(aws-sdk|smithy)/', reachable: true },
   },
 ];
 

@@ -1,7 +1,7 @@
 // The planner's workloads with their bars. Times count from a snapshot that has been indexed once, as the controller keeps
 // it, to a finished plan with reasons; the cold time counts from raw objects in a fresh process.
 import { readFileSync } from 'node:fs';
-import { awsProviderFacts, builtInCatalogue } from '../src/aws/index.ts';
+import { awsProviderFacts, builtInCatalogue } from '../src/aws/catalogue.ts';
 import { lowerBoundPerHour } from '../src/cli/plan/bound.ts';
 import { indexSnapshot, planWorld, type Snapshot } from '../src/core/index.ts';
 import { type Bar, type Bench, type Growth, type Measurement, type MeasureOptions, timeRuns } from './bench.ts';

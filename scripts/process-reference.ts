@@ -4,27 +4,41 @@ import { VirtualClock } from '../src/base/index.ts';
 import { controllersOf } from '../src/controllers/index.ts';
 import type { Cloud, HistogramDefinition, Kube, MetricDefinition, Metrics, Recorder } from '../src/ports/index.ts';
 import { loopMetrics } from '../src/runtime/index.ts';
-import { parseSettings, settingDefinitions } from '../src/server/index.ts';
+import {
+  awsSettingDefinitions,
+  parseSettings,
+  type SettingDefinition,
+  settingDefinitions,
+} from '../src/server/index.ts';
 import { Cluster, LaunchLedger } from '../src/state/index.ts';
 import { silentLog } from '../src/telemetry/index.ts';
 import { aligned } from './markdown-table.ts';
 
 export function settingsReference(): string {
-  const rows = Object.values(settingDefinitions).map(({ flag, env, fallback, meaning, choices }) => {
-    const values = choices === undefined ? '' : ` (${choices.filter((each) => each !== '').join(', ')})`;
-    return [`\`--${flag}\``, `\`${env}\``, fallback === '' ? 'empty' : `\`${fallback}\``, `${meaning}${values}`];
-  });
   return `# Settings of \`kerf controller\`
 
 Generated from the settings table. A flag wins over the environment, which wins over the default. A malformed flag, choice
 or gate list stops the process with one error that names every problem; a malformed number, boolean or duration of the
 environment keeps the default and is logged.
 
-${aligned([['flag', 'environment', 'default', 'meaning'], ...rows])}
+${settingsTable(settingDefinitions)}
+## Of the aws provider
+
+A missing cluster name, an endpoint that is no URL, a negative number or an interval under a minute stops the process.
+
+${settingsTable(awsSettingDefinitions)}
 Beside these: \`--provider\` (\`KERF_PROVIDER\`), \`--kubeconfig\`, \`--context\`, \`--instance-types-file-path\`
 (\`INSTANCE_TYPES_FILE_PATH\`, kwok only), \`--fake-kubelets\` (kwok only). The Lease lives in \`--leader-election-namespace\`, else
 \`SYSTEM_NAMESPACE\`, else the namespace of the kubeconfig or pod.
 `;
+}
+
+function settingsTable(definitions: Record<string, SettingDefinition>): string {
+  const rows = Object.values(definitions).map(({ flag, env, fallback, meaning, choices }) => {
+    const values = choices === undefined ? '' : ` (${choices.filter((each) => each !== '').join(', ')})`;
+    return [`\`--${flag}\``, `\`${env}\``, fallback === '' ? 'empty' : `\`${fallback}\``, `${meaning}${values}`];
+  });
+  return aligned([['flag', 'environment', 'default', 'meaning'], ...rows]);
 }
 
 export function metricsReference(): string {

@@ -13,6 +13,7 @@ export {
   quantityOf,
   tryParseQuantity,
 } from './quantity.ts';
+export { type RateLimit, RateLimiter } from './rate-limiter.ts';
 export { isAtOrBefore } from './resource-version.ts';
 export { atOnce, inSlices, type Sliced, sortInSlices } from './sliced.ts';
 export {

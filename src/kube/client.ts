@@ -1,5 +1,5 @@
 // The Kube port on a real API server.
-import type { Clock } from '../base/index.ts';
+import type { Clock, RateLimit } from '../base/index.ts';
 import {
   type CallOptions,
   type DeleteOptions,
@@ -19,7 +19,6 @@ import type { ClusterAccess } from './access.ts';
 import { JsonLines } from './json-lines.ts';
 import { managedFieldsOf } from './managed-fields.ts';
 import { placeOf, type Query, withQuery } from './paths.ts';
-import type { RateLimit } from './rate-limiter.ts';
 import { errorFromStatus } from './status.ts';
 import { type Call, type RequestFacts, Transport } from './transport.ts';
 

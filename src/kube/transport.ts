@@ -5,11 +5,10 @@
 // with Retry-After), or the call only reads.
 import type { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
-import { type AbortSignalLike, type Clock, KerfError, messageOf } from '../base/index.ts';
+import { type AbortSignalLike, type Clock, KerfError, messageOf, type RateLimit, RateLimiter } from '../base/index.ts';
 import { KubeError } from '../ports/index.ts';
 import type { ClusterAccess } from './access.ts';
 import { Connections } from './connections.ts';
-import { type RateLimit, RateLimiter } from './rate-limiter.ts';
 import { errorFromAnswer, retryAfterSeconds } from './status.ts';
 
 export interface Call {

@@ -2,7 +2,7 @@
 // means to EC2. One pod or a few, and what they may run on.
 import { describe, expect, test } from 'vitest';
 import { awsLabel, label } from '../../api/names.ts';
-import { awsProviderFacts, builtInCatalogue, type NodeClassShape } from '../../aws/index.ts';
+import { awsProviderFacts, builtInCatalogue, type NodeClassShape } from '../../aws/catalogue.ts';
 import { type InstanceTypeSpec, type Plan, planSnapshot, type SnapshotObject } from '../../core/index.ts';
 
 const requirement = (key: string, ...values: string[]) => ({ key, operator: 'In', values });

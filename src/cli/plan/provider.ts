@@ -1,6 +1,6 @@
 // The cloud providers a plan can be made for, without any cloud: what each registers with the planner and what it offers.
 import { awsGroup, kwokGroup, label } from '../../api/names.ts';
-import type { NodeClassShape } from '../../aws/index.ts';
+import type { NodeClassShape } from '../../aws/catalogue.ts';
 import type { InstanceTypeSpec, ProviderFacts, SnapshotObject } from '../../core/index.ts';
 
 export const providerNames = ['kwok', 'aws'] as const;
@@ -59,7 +59,7 @@ async function loadKwok(): Promise<PlanProvider> {
 }
 
 async function loadAws(objects: readonly SnapshotObject[], options: ProviderOptions): Promise<PlanProvider> {
-  const { awsProviderFacts, builtInCatalogue } = await import('../../aws/index.ts');
+  const { awsProviderFacts, builtInCatalogue } = await import('../../aws/catalogue.ts');
   const zones = zonesOf(objects);
   const region = options.region ?? zones[0]?.replace(/[a-z]$/, '');
   const catalogue = await builtInCatalogue({ ...(region === undefined ? {} : { region }), zones });

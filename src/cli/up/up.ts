@@ -156,7 +156,7 @@ function welcome(terminal: Terminal, url: string, kubeconfig: string): string {
 
 async function catalogueOf(name: Flags['catalogue']): Promise<BorrowedCatalogue> {
   if (name === 'generic') return { catalogue: genericCatalogue(), facts: kwokProviderFacts() };
-  const { builtInCatalogue } = await import('../../aws/index.ts');
+  const { builtInCatalogue } = await import('../../aws/catalogue.ts');
   const { instanceTypes } = await builtInCatalogue();
   // Three zones, as most clusters have.
   const subnets = ['us-east-1a', 'us-east-1b', 'us-east-1c'].map((zone) => ({ id: `subnet-${zone}`, zone }));

@@ -1,7 +1,7 @@
 // Every setting of the controller process: its flag, its environment variable, its default and what it means. The
 // reference page is generated from this table. A flag wins over the environment, which wins over the default.
 
-export type SettingKind = 'text' | 'integer' | 'boolean' | 'duration' | 'choice' | 'gates';
+export type SettingKind = 'text' | 'integer' | 'number' | 'boolean' | 'duration' | 'choice' | 'gates';
 
 export interface SettingDefinition {
   flag: string;
@@ -12,7 +12,7 @@ export interface SettingDefinition {
   meaning: string;
 }
 
-const define = (
+export const define = (
   flag: string,
   kind: SettingKind,
   fallback: string,

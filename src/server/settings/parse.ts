@@ -1,8 +1,10 @@
 // Turns flags and environment into settings. All problems are gathered before anything fails, so that a chart is fixed
 // in one go. A malformed number, boolean or duration in the environment keeps the default and is reported as a warning
 // (charts in the field rely on it); a malformed flag, choice or gate list is a problem.
-import { KerfError, parseGoDuration } from '../../base/index.ts';
-import { defaultGates, type SettingDefinition, type SettingName, settingDefinitions } from './definitions.ts';
+import { KerfError } from '../../base/index.ts';
+import { type AwsSettings, readAwsSettings } from './aws.ts';
+import { type SettingName, settingDefinitions } from './definitions.ts';
+import { SettingReader, type Value } from './reader.ts';
 
 export interface Settings {
   karpenterService: string;
@@ -31,37 +33,20 @@ export interface Settings {
 
 export interface ParsedSettings {
   settings: Settings;
+  /** Of the aws provider; only when that is asked for, because one of them has no default. */
+  aws?: AwsSettings;
   /** Values of the environment that were ignored, in words. */
   warnings: string[];
 }
 
-type Value = string | number | boolean | Record<string, boolean>;
-
 /** `flags` holds the flags that were given, by name without the dashes. Throws one error that lists every problem. */
-export function parseSettings(flags: Record<string, string>, env: Record<string, string | undefined>): ParsedSettings {
-  const problems: string[] = [];
-  const warnings: string[] = [];
-  const read = <T extends Value>(name: SettingName): T => {
-    const definition: SettingDefinition = settingDefinitions[name];
-    const flag = flags[definition.flag];
-    if (flag !== undefined) {
-      const parsed = parseValue(definition, flag);
-      if ('problem' in parsed) problems.push(`--${definition.flag}: ${parsed.problem}`);
-      else return parsed.value as T;
-    }
-    const variable = env[definition.env];
-    if (variable !== undefined && (variable !== '' || definition.kind === 'text')) {
-      const parsed = parseValue(definition, variable);
-      if (!('problem' in parsed)) return parsed.value as T;
-      if (definition.kind === 'choice' || definition.kind === 'gates')
-        problems.push(choiceProblem(definition, variable, parsed.problem));
-      else warnings.push(`${definition.env}: ${parsed.problem}; using the default ${definition.fallback}`);
-    }
-    const fallback = parseValue(definition, definition.fallback);
-    if ('problem' in fallback)
-      throw new KerfError('SettingDefaultInvalid', `default of ${definition.flag}: ${fallback.problem}`);
-    return fallback.value as T;
-  };
+export function parseSettings(
+  flags: Record<string, string>,
+  env: Record<string, string | undefined>,
+  provider?: 'aws',
+): ParsedSettings {
+  const reader = new SettingReader(flags, env);
+  const read = <T extends Value>(name: SettingName): T => reader.read(settingDefinitions[name]);
   const list = (text: string): string[] =>
     text
       .split(',')
@@ -92,6 +77,8 @@ export function parseSettings(flags: Record<string, string>, env: Record<string,
     ignoreDraRequests: read('ignoreDraRequests'),
     featureGates: read('featureGates'),
   };
+  const aws = provider === 'aws' ? readAwsSettings(reader) : undefined;
+  const { problems, warnings } = reader;
   if (problems.length > 0) {
     const count = problems.length === 1 ? 'a setting is' : `${problems.length} settings are`;
     throw new KerfError(
@@ -99,46 +86,5 @@ export function parseSettings(flags: Record<string, string>, env: Record<string,
       `cannot start, ${count} malformed:\n${problems.map((each) => `  ${each}`).join('\n')}`,
     );
   }
-  return { settings, warnings };
-}
-
-function choiceProblem(definition: SettingDefinition, value: string, problem: string): string {
-  return `invalid ${definition.env} "${value}": ${problem}`;
-}
-
-function parseValue(definition: SettingDefinition, text: string): { value: Value } | { problem: string } {
-  switch (definition.kind) {
-    case 'text':
-      return { value: text };
-    case 'integer':
-      return /^[+-]?\d+$/.test(text) ? { value: Number(text) } : { problem: `"${text}" is not a whole number` };
-    case 'boolean':
-      return text === 'true' || text === 'false'
-        ? { value: text === 'true' }
-        : { problem: `"${text}" is neither true nor false` };
-    case 'duration': {
-      const ms = parseGoDuration(text);
-      return ms === undefined ? { problem: `"${text}" is not a duration such as 10s or 1m30s` } : { value: ms };
-    }
-    case 'choice': {
-      const choices = definition.choices ?? [];
-      return choices.includes(text)
-        ? { value: text }
-        : { problem: `write one of ${choices.filter((each) => each !== '').join(', ')}` };
-    }
-    case 'gates':
-      return parseGates(text);
-  }
-}
-
-/** Unknown gates are ignored, missing ones keep their default; only a syntax error is a problem. */
-function parseGates(text: string): { value: Record<string, boolean> } | { problem: string } {
-  const gates: Record<string, boolean> = { ...defaultGates };
-  for (const part of text.split(',').map((each) => each.trim())) {
-    if (part === '') continue;
-    const match = /^([^=]+)=(true|false)$/.exec(part);
-    if (match?.[1] === undefined) return { problem: `"${part}" is not of the form Name=true or Name=false` };
-    if (match[1] in gates) gates[match[1]] = match[2] === 'true';
-  }
-  return { value: gates };
+  return { settings, ...(aws === undefined ? {} : { aws }), warnings };
 }

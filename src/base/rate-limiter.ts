@@ -1,6 +1,6 @@
 // A token bucket: `qps` calls per second on average, `burst` at once. Waiters are served in the order in which they came,
 // each told its moment when it arrives; giving up returns the place to the bucket.
-import type { AbortSignalLike, Clock } from '../base/index.ts';
+import type { AbortSignalLike, Clock } from './clock.ts';
 
 export interface RateLimit {
   /** Calls per second; zero or less means no limit. */
@@ -9,7 +9,7 @@ export interface RateLimit {
 }
 
 export class RateLimiter {
-  private readonly limit: RateLimit;
+  private limit: RateLimit;
   private readonly clock: Clock;
   /** Below zero: that many calls are waiting for their moment. */
   private tokens: number;
@@ -22,13 +22,18 @@ export class RateLimiter {
     this.filledAtMs = clock.now();
   }
 
+  /** From now on; whoever waits already keeps the moment it was told. */
+  setRate(qps: number): void {
+    this.fill();
+    this.limit = { ...this.limit, qps };
+  }
+
   /** Resolves when the next call may be made. */
   async take(signal?: AbortSignalLike): Promise<void> {
-    const { qps, burst } = this.limit;
+    const { qps } = this.limit;
     if (qps <= 0) return;
-    const nowMs = this.clock.now();
-    this.tokens = Math.min(burst, this.tokens + ((nowMs - this.filledAtMs) / 1000) * qps) - 1;
-    this.filledAtMs = nowMs;
+    this.fill();
+    this.tokens -= 1;
     if (this.tokens >= 0) return;
     try {
       await this.clock.sleep((-this.tokens / qps) * 1000, signal);
@@ -36,5 +41,12 @@ export class RateLimiter {
       this.tokens++;
       throw aborted;
     }
+  }
+
+  private fill(): void {
+    const nowMs = this.clock.now();
+    const { qps, burst } = this.limit;
+    this.tokens = Math.min(burst, this.tokens + ((nowMs - this.filledAtMs) / 1000) * qps);
+    this.filledAtMs = nowMs;
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as settle } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { VirtualClock } from '../base/index.ts';
 import { RateLimiter } from './rate-limiter.ts';
+import { VirtualClock } from './virtual-clock.ts';
 
 test('a burst passes at once, the rest at the rate, in order', async () => {
   const clock = new VirtualClock({ startMs: 0, settle });

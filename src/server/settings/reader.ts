@@ -1,0 +1,85 @@
+// Reads one setting after the other from flags and environment, and gathers what is wrong with them.
+import { KerfError, parseGoDuration } from '../../base/index.ts';
+import { defaultGates, type SettingDefinition } from './definitions.ts';
+
+export type Value = string | number | boolean | Record<string, boolean>;
+
+export class SettingReader {
+  /** What stops the process. */
+  readonly problems: string[] = [];
+  /** Values of the environment that were ignored. */
+  readonly warnings: string[] = [];
+  private readonly flags: Record<string, string>;
+  private readonly env: Record<string, string | undefined>;
+
+  constructor(flags: Record<string, string>, env: Record<string, string | undefined>) {
+    this.flags = flags;
+    this.env = env;
+  }
+
+  read<T extends Value>(definition: SettingDefinition): T {
+    const flag = this.flags[definition.flag];
+    if (flag !== undefined) {
+      const parsed = parseValue(definition, flag);
+      if ('problem' in parsed) this.problems.push(`--${definition.flag}: ${parsed.problem}`);
+      else return parsed.value as T;
+    }
+    const variable = this.env[definition.env];
+    if (variable !== undefined && (variable !== '' || definition.kind === 'text')) {
+      const parsed = parseValue(definition, variable);
+      if (!('problem' in parsed)) return parsed.value as T;
+      if (definition.kind === 'choice' || definition.kind === 'gates')
+        this.problems.push(choiceProblem(definition, variable, parsed.problem));
+      else this.warnings.push(`${definition.env}: ${parsed.problem}; using the default ${definition.fallback}`);
+    }
+    const fallback = parseValue(definition, definition.fallback);
+    if ('problem' in fallback)
+      throw new KerfError('SettingDefaultInvalid', `default of ${definition.flag}: ${fallback.problem}`);
+    return fallback.value as T;
+  }
+}
+
+function choiceProblem(definition: SettingDefinition, value: string, problem: string): string {
+  return `invalid ${definition.env} "${value}": ${problem}`;
+}
+
+function parseValue(definition: SettingDefinition, text: string): { value: Value } | { problem: string } {
+  switch (definition.kind) {
+    case 'text':
+      return { value: text };
+    case 'integer':
+      return /^[+-]?\d+$/.test(text) ? { value: Number(text) } : { problem: `"${text}" is not a whole number` };
+    case 'number':
+      return text.trim() !== '' && Number.isFinite(Number(text))
+        ? { value: Number(text) }
+        : { problem: `"${text}" is not a number` };
+    case 'boolean':
+      return text === 'true' || text === 'false'
+        ? { value: text === 'true' }
+        : { problem: `"${text}" is neither true nor false` };
+    case 'duration': {
+      const ms = parseGoDuration(text);
+      return ms === undefined ? { problem: `"${text}" is not a duration such as 10s or 1m30s` } : { value: ms };
+    }
+    case 'choice': {
+      const choices = definition.choices ?? [];
+      return choices.includes(text)
+        ? { value: text }
+        : { problem: `write one of ${choices.filter((each) => each !== '').join(', ')}` };
+    }
+    case 'gates':
+      return parseGates(text);
+  }
+}
+
+/** Unknown gates are ignored, missing ones keep their default; only a syntax error is a problem. */
+function parseGates(text: string): { value: Record<string, boolean> } | { problem: string } {
+  const gates: Record<string, boolean> = { ...defaultGates };
+  for (const part of text.split(',').map((each) => each.trim())) {
+    if (part === '') continue;
+    const match = /^([^=]+)=(true|false)$/.exec(part);
+    if (match?.[1] === undefined) return { problem: `"${part}" is not of the form Name=true or Name=false` };
+    if (match[1] in gates) gates[match[1]] = match[2] === 'true';
+  }
+  return { value: gates };
+}
