@@ -5,8 +5,8 @@ import { DescribeSubnetsCommand } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { recordedMetrics } from '../../controllers/testing/records.testing.ts';
 import { RealClock } from '../../runtime/index.ts';
+import { type AwsClients, createAwsClients } from '../index.ts';
 import { type Answer, type Asked, ec2Error, noSubnets, startAwsServer } from './aws-server.testing.ts';
-import { type AwsClients, createAwsClients } from './clients.ts';
 import { discoverRegion, pricingRegionOf } from './region.ts';
 
 let server: Awaited<ReturnType<typeof startAwsServer>>;

@@ -86,7 +86,7 @@ export function isSame(left: AwsCredentialIdentity, right: AwsCredentialIdentity
 
 /** A new chain each time, past the SDK's memory of files. */
 function lookUpInChain(): Promise<AwsCredentialIdentity> {
-  return defaultProvider({ ignoreCache: true } as Parameters<typeof defaultProvider>[0])();
+  return defaultProvider({ ignoreCache: true })();
 }
 
 /** The error, with what a person needs to mend it added to its message; its name and type stay. */

@@ -16,16 +16,16 @@ export interface Instruments {
 
 interface Instrumented {
   config: { serviceId: string };
-  // Each client's own types of input and output; nothing here looks into them.
-  // biome-ignore lint/suspicious/noExplicitAny: stacks of all services
-  middlewareStack: MiddlewareStack<any, any>;
+  /** Of each client's own types of input and output; nothing here looks into them. */
+  middlewareStack: unknown;
 }
 
 export function instrument<T extends Instrumented>(client: T, instruments: Instruments): T {
   const service = client.config.serviceId;
+  const stack = client.middlewareStack as MiddlewareStack<object, MetadataBearer>;
   const { clock, metrics, limits, credentials, env } = instruments;
 
-  client.middlewareStack.add(
+  stack.add(
     (next) => async (args) => {
       const used = await credentials.get().catch((error: unknown) => {
         throw error instanceof Error ? explainCredentialProblem(error, env) : error;
@@ -43,7 +43,7 @@ export function instrument<T extends Instrumented>(client: T, instruments: Instr
     { step: 'initialize', priority: 'high', name: 'kerfCredentials' },
   );
 
-  client.middlewareStack.add(
+  stack.add(
     (next, context) => async (args) => {
       const startedMs = clock.now();
       const note = (status: number, attempts: number): void =>
@@ -53,7 +53,7 @@ export function instrument<T extends Instrumented>(client: T, instruments: Instr
         );
       try {
         const result = await next(args);
-        const { httpStatusCode = 200, attempts = 1 } = (result.output as MetadataBearer).$metadata;
+        const { httpStatusCode = 200, attempts = 1 } = result.output.$metadata;
         note(httpStatusCode, attempts);
         return result;
       } catch (error) {
@@ -81,7 +81,7 @@ export function instrument<T extends Instrumented>(client: T, instruments: Instr
       throw error;
     }
   };
-  client.middlewareStack.addRelativeTo(attempt, {
+  stack.addRelativeTo(attempt, {
     relation: 'after',
     toMiddleware: 'retryMiddleware',
     name: 'kerfAttempt',
