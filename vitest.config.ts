@@ -30,6 +30,14 @@ export default defineConfig({
         globalSetup: [controlPlane],
         fileParallelism: false,
       }),
+      // Scenarios of a file share its cluster and mostly wait: many at a time.
+      project('end-to-end', ['test/end-to-end/**/*.test.ts'], {
+        ...slow,
+        globalSetup: [controlPlane],
+        testTimeout: 400_000,
+        maxConcurrency: 24,
+        fileParallelism: false,
+      }),
       project('aws', ['test/aws/**/*.test.ts'], { ...slow, globalSetup: [awsEmulator], fileParallelism: false }),
       project('browser', ['test/browser/**/*.test.ts'], { ...slow, fileParallelism: false }),
       project('long', ['test/**/*.long.test.ts'], {
@@ -37,6 +45,7 @@ export default defineConfig({
         globalSetup: [controlPlane, awsEmulator],
         exclude: [],
         testTimeout: 1_200_000,
+        maxConcurrency: 24,
         fileParallelism: false,
       }),
     ],

@@ -32,6 +32,7 @@ export const testTasks: Task[] = [
   { name: 'build', command: ['node', 'scripts/build.ts'], stage: 1 },
   // The longest first: two run at a time.
   ...suite('rig', ['test/rig', 'test/kube'], ['control plane']),
+  ...suite('end-to-end', ['test/end-to-end'], ['control plane']),
   ...suite('differential', ['test/differential'], ['control plane']),
   ...suite('scenario', ['test/scenario']),
   ...suite('cli', ['test/cli']),
