@@ -16,7 +16,7 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       // Unit tests share modules within a worker: importing them anew for each file took longer than the tests.
-      project('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], { testTimeout: 20_000, isolate: false }),
+      project('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], { testTimeout: 60_000, isolate: false }),
       project('planner', ['test/planner/**/*.test.ts'], { testTimeout: 120_000 }),
       project('cli', ['test/cli/**/*.test.ts'], { testTimeout: 60_000 }),
       project('scenario', ['test/scenario/**/*.test.ts'], { testTimeout: 60_000 }),

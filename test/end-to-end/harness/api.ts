@@ -7,6 +7,7 @@ interface Event extends KubeObject {
   type: string;
   reason: string;
   message: string;
+  source?: { component?: string };
   involvedObject: { kind: string; name: string; namespace?: string; uid?: string };
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NodeClaim, NodePool } from '../../../src/api/index.ts';
 import type { Node, Pod } from '../../../src/ports/index.ts';
 import { type Api, all, conditionOf, type Manifest } from './api.ts';
-import type { ControllerProcess } from './controller-process.ts';
+import type { ControllerProcess, LogLine } from './controller-process.ts';
 import {
   budgetManifest,
   type PodParts,
@@ -102,7 +102,7 @@ export class Room {
       [...(await this.claims()), ...(await this.nodes()), ...(await this.pools())].map(({ metadata }) => metadata.name),
     );
     const isOwn = ({ namespace, name }: { namespace?: string; name: string }): boolean =>
-      namespace === this.name || own.has(name) || (about !== undefined && name === about);
+      namespace === undefined ? own.has(name) || name === about : namespace === this.name;
     const wanted = (await this.api.list(all.events)).filter(
       (event) =>
         isOwn(event.involvedObject) &&
@@ -158,14 +158,20 @@ export class Room {
   }
 
   async picture(): Promise<string> {
-    const logs = this.#controller().logs();
+    const isOwn = (line: LogLine): boolean => {
+      const { namespace = this.name } = (line['Pod'] ?? {}) as { namespace?: string };
+      return namespace === this.name && (line.level === 'ERROR' || JSON.stringify(line).includes(this.name));
+    };
+    const logs = this.#controller().logs().filter(isOwn);
+    // What is said again every ten seconds is shown once, where it was said last.
+    const different = new Map(logs.map((line) => [JSON.stringify({ ...line, time: '' }), line]));
     return pictureOf({
       pools: await this.pools(),
       claims: await this.claims(),
       nodes: await this.nodes(),
       pods: await this.pods(),
       events: await this.events(),
-      logs: logs.filter((line) => line.level === 'ERROR' || JSON.stringify(line).includes(this.name)),
+      logs: [...different.values()],
     });
   }
 
