@@ -1,0 +1,116 @@
+// Which capacity reservations a class selects. Every term is one question to EC2, whose answer is kept for a minute and
+// shared by all classes that ask the same.
+//
+// Promises: only active reservations whose end has not come are listed; one with a type or match criterion nobody knows
+// is left out, with a line in the log; an id that does not exist selects nothing.
+import {
+  type CapacityReservation,
+  type DescribeCapacityReservationsCommandInput,
+  type EC2Client,
+  paginateDescribeCapacityReservations,
+} from '@aws-sdk/client-ec2';
+import type { EC2NodeClass } from '../../api/index.ts';
+import { type Clock, ExpiringMap, formatTime } from '../../base/index.ts';
+import type { Log } from '../../ports/index.ts';
+import { isAwsNotFound } from '../aws-errors.ts';
+import { tagFilters } from '../tag-filters.ts';
+import type { ReservationCounts } from './reservation-counts.ts';
+
+type Term = NonNullable<EC2NodeClass['spec']['capacityReservationSelectorTerms']>[number];
+export type ReservationStatus = NonNullable<NonNullable<EC2NodeClass['status']>['capacityReservations']>[number];
+
+export interface CapacityReservationsOptions {
+  ec2: EC2Client;
+  clock: Clock;
+  log: Log;
+  counts: ReservationCounts;
+}
+
+const ttlMs = 60_000;
+const pageSize = 1_000;
+/** Instances in a capacity block are taken back half an hour before its end; nodes must be gone by then. */
+const expiringBeforeEndMs = 40 * 60_000;
+
+export class CapacityReservations {
+  private readonly options: CapacityReservationsOptions;
+  private readonly found: ExpiringMap<string, CapacityReservation[]>;
+
+  constructor(options: CapacityReservationsOptions) {
+    this.options = options;
+    this.found = new ExpiringMap(options.clock, ttlMs);
+  }
+
+  /** By id. */
+  async list(nodeClass: Pick<EC2NodeClass, 'spec'>): Promise<ReservationStatus[]> {
+    const byId = new Map<string, CapacityReservation>();
+    for (const term of nodeClass.spec.capacityReservationSelectorTerms ?? []) {
+      for (const reservation of await this.matching(term)) {
+        if (reservation.CapacityReservationId !== undefined) byId.set(reservation.CapacityReservationId, reservation);
+      }
+    }
+    const nowMs = this.options.clock.now();
+    return [...byId.values()]
+      .filter(({ EndDate }) => EndDate === undefined || EndDate.getTime() > nowMs)
+      .flatMap((reservation) => this.read(reservation, nowMs))
+      .sort((left, right) => (left.id < right.id ? -1 : 1));
+  }
+
+  private async matching(term: Term): Promise<CapacityReservation[]> {
+    const query = reservationQuery(term);
+    const key = JSON.stringify(query);
+    const known = this.found.get(key);
+    if (known !== undefined) return known;
+    const { ec2, counts } = this.options;
+    const reservations: CapacityReservation[] = [];
+    // EC2 refuses a page size beside ids.
+    const paging = query.CapacityReservationIds === undefined ? { pageSize } : {};
+    try {
+      for await (const page of paginateDescribeCapacityReservations({ client: ec2, ...paging }, query)) {
+        reservations.push(...(page.CapacityReservations ?? []));
+      }
+    } catch (error) {
+      if (!isAwsNotFound(error)) throw error;
+    }
+    for (const { CapacityReservationId: id, AvailableInstanceCount: count } of reservations) {
+      if (id !== undefined) counts.observe(id, count ?? 0);
+    }
+    this.found.set(key, reservations);
+    return reservations;
+  }
+
+  private read(reservation: CapacityReservation, nowMs: number): ReservationStatus[] {
+    const { CapacityReservationId: id = '', EndDate: end } = reservation;
+    const type = reservation.ReservationType ?? 'default';
+    const criteria = reservation.InstanceMatchCriteria;
+    if ((type !== 'default' && type !== 'capacity-block') || (criteria !== 'open' && criteria !== 'targeted')) {
+      this.options.log.info('ignoring capacity reservation of an unknown kind', { id, type, criteria });
+      return [];
+    }
+    const isExpiring = type === 'capacity-block' && end !== undefined && end.getTime() - nowMs <= expiringBeforeEndMs;
+    return [
+      {
+        availabilityZone: reservation.AvailabilityZone ?? '',
+        ...(end === undefined ? {} : { endTime: formatTime(end.getTime()) }),
+        id,
+        instanceMatchCriteria: criteria,
+        instanceType: reservation.InstanceType ?? '',
+        ownerID: reservation.OwnerId ?? '',
+        reservationType: type,
+        interruptible: reservation.Interruptible ?? false,
+        state: isExpiring ? 'expiring' : 'active',
+      },
+    ];
+  }
+}
+
+const activeOnly = { Name: 'state', Values: ['active'] };
+
+/** What EC2 is asked for one term; an id beside other fields counts alone. */
+export function reservationQuery(term: Term): DescribeCapacityReservationsCommandInput {
+  if (term.id !== undefined) return { CapacityReservationIds: [term.id], Filters: [activeOnly] };
+  const filters = [activeOnly, ...tagFilters(term.tags)];
+  if (term.ownerID !== undefined) filters.push({ Name: 'owner-id', Values: [term.ownerID] });
+  if (term.instanceMatchCriteria !== undefined)
+    filters.push({ Name: 'instance-match-criteria', Values: [term.instanceMatchCriteria] });
+  return { Filters: filters };
+}

@@ -1,0 +1,45 @@
+// AWS clients for unit tests: real SDK clients whose `send` is answered by functions, one per command, and remembered.
+import { EC2Client } from '@aws-sdk/client-ec2';
+
+type Answers = Record<string, (input: never) => unknown>;
+
+export interface SentCall {
+  /** `DescribeSubnets`, without the SDK's suffix. */
+  action: string;
+  input: Record<string, unknown>;
+}
+
+export interface Fake<Client> {
+  client: Client;
+  calls: SentCall[];
+  /** Inputs of one action, in order. */
+  inputs<Input = Record<string, unknown>>(action: string): Input[];
+  answers: Answers;
+}
+
+const options = { region: 'us-west-2', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
+
+function fake<Client extends { send: unknown }>(client: Client, answers: Answers): Fake<Client> {
+  const calls: SentCall[] = [];
+  client.send = async (command: { constructor: { name: string }; input: Record<string, unknown> }) => {
+    const action = command.constructor.name.replace(/Command$/, '');
+    calls.push({ action, input: command.input });
+    const answer = answers[action];
+    if (answer === undefined) throw new Error(`the test does not answer ${action}`);
+    return answer(command.input as never);
+  };
+  return {
+    client,
+    calls,
+    answers,
+    inputs: <Input>(action: string) =>
+      calls.filter((call) => call.action === action).map(({ input }) => input as unknown as Input),
+  };
+}
+
+export const fakeEc2 = (answers: Answers): Fake<EC2Client> => fake(new EC2Client(options), answers);
+
+/** A refusal as the SDK throws it. */
+export function awsRefusal(code: string, message = code, httpStatusCode = 400): Error {
+  return Object.assign(new Error(message), { name: code, $metadata: { httpStatusCode } });
+}

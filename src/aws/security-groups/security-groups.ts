@@ -1,0 +1,55 @@
+// Which security groups a class selects: one question per tag term, one for all ids, one for all names.
+import { type EC2Client, type Filter, paginateDescribeSecurityGroups } from '@aws-sdk/client-ec2';
+import type { EC2NodeClass } from '../../api/index.ts';
+import { type Clock, ExpiringMap } from '../../base/index.ts';
+import { generationKey } from '../generation-key.ts';
+import { tagFilters } from '../tag-filters.ts';
+
+export interface FoundSecurityGroup {
+  id: string;
+  name?: string;
+}
+
+const ttlMs = 60_000;
+const pageSize = 500;
+
+export class SecurityGroups {
+  private readonly ec2: EC2Client;
+  private readonly found: ExpiringMap<string, FoundSecurityGroup[]>;
+
+  constructor({ ec2, clock }: { ec2: EC2Client; clock: Clock }) {
+    this.ec2 = ec2;
+    this.found = new ExpiringMap(clock, ttlMs);
+  }
+
+  /** By id. */
+  async list(nodeClass: Pick<EC2NodeClass, 'metadata' | 'spec'>): Promise<readonly FoundSecurityGroup[]> {
+    const key = generationKey(nodeClass);
+    const known = this.found.get(key);
+    if (known !== undefined) return known;
+    const byId = new Map<string, FoundSecurityGroup>();
+    for (const filters of securityGroupQueries(nodeClass.spec.securityGroupSelectorTerms)) {
+      const pages = paginateDescribeSecurityGroups({ client: this.ec2, pageSize }, { Filters: filters });
+      for await (const { SecurityGroups: groups = [] } of pages) {
+        for (const { GroupId: id, GroupName: name } of groups) {
+          if (id !== undefined) byId.set(id, name === undefined ? { id } : { id, name });
+        }
+      }
+    }
+    const groups = [...byId.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
+    this.found.set(key, groups);
+    return groups;
+  }
+}
+
+/** An id beside other fields counts alone, and so does a name beside tags. */
+export function securityGroupQueries(terms: EC2NodeClass['spec']['securityGroupSelectorTerms']): Filter[][] {
+  const ids = terms.flatMap(({ id }) => id ?? []);
+  const names = terms.filter(({ id }) => id === undefined).flatMap(({ name }) => name ?? []);
+  const byTags = terms.filter(({ id, name }) => id === undefined && name === undefined);
+  return [
+    ...(ids.length === 0 ? [] : [[{ Name: 'group-id', Values: ids }]]),
+    ...(names.length === 0 ? [] : [[{ Name: 'group-name', Values: names }]]),
+    ...byTags.map(({ tags }) => tagFilters(tags)),
+  ];
+}
