@@ -84,9 +84,6 @@ export class PlacementGroups {
   }
 }
 
-/** How the selector is named in messages: as it is written. */
-export const selectorText = ({ id, name }: Selector): string => id ?? name ?? '';
-
 const keyOf = ({ id, name }: Selector): string => (id === undefined ? `name:${name}` : `id:${id}`);
 
 function read(group: PlacementGroup): ResolvedPlacementGroup {
