@@ -58,6 +58,7 @@ export {
   isTerminal,
   isWaitingEviction,
 } from './pods/pod-classes.ts';
+export { meetsRequirements } from './requirements/meets-requirements.ts';
 export { RequestsOfPods } from './resources/pod-requests.ts';
 export { ResourceTable } from './resources/resource-table.ts';
 export type {

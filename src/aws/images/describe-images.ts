@@ -1,0 +1,38 @@
+// Asking EC2 for images. Deprecated ones are included: their owner wants them replaced, yet they still boot.
+import { type EC2Client, type Filter, type Image, paginateDescribeImages } from '@aws-sdk/client-ec2';
+import { parseTime } from '../../base/index.ts';
+
+export interface ImageQuery {
+  filters: Filter[];
+  /** Accounts, `self` or `amazon`; empty for anybody's. */
+  owners: string[];
+}
+
+const pageSize = 1_000;
+const availableOnly = { Name: 'state', Values: ['available'] };
+
+export async function describeImages(ec2: EC2Client, { filters, owners }: ImageQuery): Promise<Image[]> {
+  const input = {
+    Filters: [...filters, availableOnly],
+    IncludeDeprecated: true,
+    ...(owners.length === 0 ? {} : { Owners: owners }),
+  };
+  const images: Image[] = [];
+  for await (const page of paginateDescribeImages({ client: ec2, pageSize }, input)) {
+    images.push(...(page.Images ?? []).filter(({ State }) => State === undefined || State === 'available'));
+  }
+  return images;
+}
+
+export const byIds = (ids: readonly string[]): ImageQuery => ({
+  filters: [{ Name: 'image-id', Values: [...ids] }],
+  owners: [],
+});
+
+export function isDeprecated({ DeprecationTime: time }: Image, nowMs: number): boolean {
+  const at = parseTime(time ?? '');
+  return at !== undefined && at <= nowMs;
+}
+
+/** Before every other for an image without a date. */
+export const createdMs = ({ CreationDate: time }: Image): number => parseTime(time ?? '') ?? -Infinity;

@@ -1,0 +1,34 @@
+// Amazon Linux 2: the user's scripts, then one that calls the image's bootstrap.sh.
+import { isIpv6Cluster, type UserDataInput } from './input.ts';
+import { kubeletFlags } from './kubelet-flags.ts';
+import { looksLikeMime, type MimePart, partOf, readMime, shellScript, writeMime } from './mime.ts';
+
+export function amazonLinux2(input: UserDataInput): string {
+  return writeMime([...customParts(input.custom), partOf(shellScript, bootstrapScript(input))]);
+}
+
+function customParts(custom: string): MimePart[] {
+  if (custom === '') return [];
+  return looksLikeMime(custom) ? readMime(custom) : [partOf(shellScript, custom)];
+}
+
+function bootstrapScript(input: UserDataInput): string {
+  const { cluster, kubelet, raid0 } = input;
+  const dns = kubelet.clusterDNS?.[0];
+  const lines = [
+    [
+      `/etc/eks/bootstrap.sh '${cluster.name}' --apiserver-endpoint '${cluster.endpoint}'`,
+      ...(cluster.caBundle ? [`--b64-cluster-ca '${cluster.caBundle}'`] : []),
+    ].join(' '),
+    ...(isIpv6Cluster(input) ? ['--ip-family ipv6'] : []),
+    ...(dns === undefined ? [] : [`--dns-cluster-ip '${dns}'`]),
+    '--use-max-pods false',
+    `--kubelet-extra-args '${kubeletFlags(input)}'`,
+    ...(raid0 ? ['--local-disks raid0'] : []),
+  ];
+  return [
+    '#!/bin/bash -xe',
+    'exec > >(tee /var/log/user-data.log|logger -t user-data -s 2>/dev/console) 2>&1',
+    lines.join(' \\\n'),
+  ].join('\n');
+}

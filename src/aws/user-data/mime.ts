@@ -1,0 +1,87 @@
+// MIME multipart archives, the envelope in which cloud-init takes several pieces of user data at once.
+import { KerfError } from '../../base/index.ts';
+
+export interface MimePart {
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+const boundary = '//';
+
+export const shellScript = 'text/x-shellscript; charset="us-ascii"';
+
+export const partOf = (contentType: string, body: string): MimePart => ({
+  headers: { 'Content-Type': contentType },
+  body,
+});
+
+/** Line ends are LF alone, as shells want them. */
+export function writeMime(parts: readonly MimePart[]): string {
+  const head = `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="${boundary}"\n\n`;
+  const written = parts.map(({ headers, body }) => {
+    const lines = Object.entries(headers)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, value]) => `${name}: ${value}\n`);
+    return `--${boundary}\n${lines.join('')}\n${body}`;
+  });
+  return `${head}${[...written, `--${boundary}--\n`].join('\n')}`.replaceAll('\r', '');
+}
+
+/** Whether people meant the text to be an archive. */
+export const looksLikeMime = (text: string): boolean => /^(MIME-Version|Content-Type):/.test(text.trimStart());
+
+/** The parts of an archive. Nothing of its content appears in an error: user data may hold secrets. */
+export function readMime(text: string): MimePart[] {
+  const { headers, body } = readHeaders(text.trimStart().replaceAll('\r\n', '\n'));
+  const contentType = headers['Content-Type'] ?? '';
+  if (!contentType.toLowerCase().startsWith('multipart/')) throw unreadable('its content type is not multipart');
+  const delimiter = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType);
+  const mark = delimiter?.[1] ?? delimiter?.[2];
+  if (mark === undefined) throw unreadable('its content type names no boundary');
+  return split(body, mark).map(readHeaders);
+}
+
+function split(body: string, mark: string): string[] {
+  const [start, end] = [`--${mark}`, `--${mark}--`];
+  const parts: string[] = [];
+  let part: string[] | undefined;
+  for (const line of body.split('\n')) {
+    const text = line.trimEnd();
+    if (text !== start && text !== end) {
+      part?.push(line);
+      continue;
+    }
+    if (part !== undefined) parts.push(part.join('\n'));
+    if (text === end) return parts;
+    part = [];
+  }
+  throw unreadable('its last delimiter is missing');
+}
+
+function readHeaders(text: string): MimePart {
+  const headers: Record<string, string> = {};
+  const lines = text.split('\n');
+  let last = '';
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') return { headers, body: lines.slice(index + 1).join('\n') };
+    const folded = /^[ \t]+(.*)$/.exec(line);
+    const header = /^([\w-]+):\s*(.*?)\s*$/.exec(line);
+    if (folded !== null && last !== '') headers[last] += ` ${folded[1]?.trim()}`;
+    else if (header !== null) {
+      last = canonical(header[1] ?? '');
+      headers[last] = header[2] ?? '';
+    } else throw unreadable(`line ${index + 1} of a header is none`);
+  }
+  return { headers, body: '' };
+}
+
+/** `content-type` is `Content-Type`; `MIME-Version` keeps its capitals. */
+function canonical(name: string): string {
+  const words = name.toLowerCase().replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+  return words === 'Mime-Version' ? 'MIME-Version' : words;
+}
+
+const unreadable = (why: string): KerfError =>
+  new KerfError('UserDataUnreadable', `cannot read spec.userData as a MIME multipart archive: ${why}`, {
+    retryable: true,
+  });
