@@ -105,7 +105,7 @@ deep = [['a', 'b'], ["c'd"]]
       fc.string({ unit: 'binary', maxLength: 5 }).map((text) => text.toWellFormed()),
       tie('value'),
       { maxKeys: 4 },
-    ) as fc.Arbitrary<TomlValue>,
+    ),
   })).table;
 
   test('what is written is read back the same', () => {
