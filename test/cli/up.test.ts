@@ -71,7 +71,8 @@ test('says where the API listens, writes a kubeconfig, and ends cleanly on Ctrl-
 });
 
 test('the demo gets nodes for its pods without anybody doing anything', async () => {
-  const cluster = up('--port', '0', '--demo', '--speed', '20');
+  // A long day, so that a slow machine does not look on at night, when the company needs few pods.
+  const cluster = up('--port', '0', '--demo', '--speed', '20', '--day', '24h');
   const { url } = await listening(cluster);
   await vi.waitFor(async () => {
     const pods = await list(url, '/api/v1/namespaces/shop/pods');

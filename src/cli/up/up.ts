@@ -70,7 +70,9 @@ export function configure(command: Command, run: CommandRunner): void {
     .option('--seed <number>', 'makes names and choices the same in every run', wholeNumber(0, 2 ** 31), 1)
     .option('--speed <factor>', "how much faster than yours the cluster's time passes", factor, 1)
     .option('--demo', 'run a small company whose load follows the day')
-    .option('--day <duration>', 'how long a day of the demo takes', duration, 1_200_000)
+    .addOption(
+      new Option('--day <duration>', 'how long a day of the demo takes').argParser(duration).default(1_200_000, '20m'),
+    )
     .addOption(new Option('--catalogue <name>', 'instance types').choices(['ec2', 'generic']).default('ec2'))
     .option('--no-controllers', 'leave our controllers out')
     .option('--faults <json>', 'what goes wrong, as in spec.faults of a KWOKNodeClass', faultsIn)
