@@ -55,6 +55,13 @@ test('initialised nodes come before those still starting, then by name', () => {
   expectOnNode(result, 'b', waiting);
 });
 
+test('a namespace written on an object of the cluster is no part of its name', () => {
+  const waiting = pod({ cpu: '1' });
+  const [stray, claim] = managed('a') as [SnapshotObject, SnapshotObject];
+  stray.metadata.namespace = 'default';
+  expectOnNode(plan([nodePool(), stray, claim, waiting]), 'a', waiting);
+});
+
 test('a claim without a node takes pods under its own name', () => {
   const waiting = pod({ cpu: '1' });
   expectOnNode(plan([nodePool(), nodeClaim('default-x'), waiting]), 'default-x', waiting);

@@ -167,11 +167,6 @@ async function makePlan(
   const snapshot = await loadSnapshot(terminal, flags, files, progress);
   progress.show(() => 'planning');
   const plan = planSnapshot(snapshot, { improve: flags.improve, stopwatch: () => performance.now() });
-  if (flags.bound === true) {
-    progress.show(() => 'computing the lower bound');
-    const { lowerBoundPerHour } = await import('./bound.ts');
-    plan.lowerBoundPerHour = await lowerBoundPerHour(snapshot, plan);
-  }
   return { plan: flags.bound === true ? await withBound(plan, snapshot, progress) : plan, snapshot };
 }
 

@@ -49,8 +49,9 @@ export function clusterObjects(snapshot: Snapshot): ClusterObjects {
       .sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0))
       .map(({ object }) => object);
   };
+  // By name alone: these kinds have no namespace, whatever a hand-made manifest says.
   const mapOf = <T extends { metadata: Metadata }>(kind: string): Map<string, T> =>
-    new Map(listOf<T>(kind).map((object) => [keyOf(object.metadata), object]));
+    new Map(listOf<T>(kind).map((object) => [object.metadata.name, object]));
   return {
     // Pods are ordered later, as the queue orders them; sorting a hundred thousand twice would be waste.
     pods: byKind.get('Pod') ?? [],
