@@ -2,7 +2,7 @@
 // and act through ports; nothing here knows which API server or cloud is behind them.
 
 import type { Clock } from '../base/index.ts';
-import type { Plan, Snapshot } from '../core/index.ts';
+import type { Plan, PlanOptions, Snapshot } from '../core/index.ts';
 import type { Cloud, Kube, KubeObject, Log, Metrics, Recorder, Resource } from '../ports/index.ts';
 import type { BackoffLimits, Outcome } from '../runtime/index.ts';
 import type { Cluster, LaunchLedger } from '../state/index.ts';
@@ -36,7 +36,7 @@ export interface ControllerContext {
   recorder: Recorder;
   settings: ControllerSettings;
   /** Plans a snapshot without holding up the event loop. */
-  plan(snapshot: Snapshot): Promise<Plan>;
+  plan(snapshot: Snapshot, options?: Pick<PlanOptions, 'onEmptyPool'>): Promise<Plan>;
   /** Claims this process made that are not launched yet. */
   ledger: LaunchLedger;
   /** Uniform in [0, 1); seeded in tests. */

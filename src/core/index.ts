@@ -38,6 +38,7 @@ export {
 export { applyOverlays, type Overlay, type OverlayPool, type OverlayResult } from './overlays/overlays.ts';
 export type {
   ChosenOffering,
+  EmptyPool,
   ExistingPlacement,
   Plan,
   PlannedNode,

@@ -88,7 +88,15 @@ export interface Plan {
   unschedulable: UnschedulablePod[];
 }
 
+/** A pool that could be used, were there an instance type left for it. */
+export interface EmptyPool {
+  nodePool: string;
+  message: string;
+}
+
 export interface PlanOptions {
+  /** Told about each usable pool whose requirements leave no instance type, whether or not a pod wanted it. */
+  onEmptyPool?: (pool: EmptyPool) => void;
   /** False leaves out the price improvement step after the first packing. */
   improve?: boolean;
   /** Milliseconds from any origin; only to stamp `solveMs`. */

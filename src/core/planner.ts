@@ -7,7 +7,7 @@ import { ClaimFinisher } from './packing/finish.ts';
 import { type Failure, solveInSlices } from './packing/solve.ts';
 import type { Plan, PlannedNode, PlanOptions, Reason, UnschedulablePod } from './plan.ts';
 import { minValuesMessage } from './pools/min-values.ts';
-import { explain, noPoolsReason } from './reasons/explain.ts';
+import { emptyPools, explain, noPoolsReason } from './reasons/explain.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PlannedPod, PodGroup } from './workload.ts';
 import { indexSnapshotInSlices, type World } from './world.ts';
@@ -34,6 +34,7 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
   const existingNodes: Plan['existingNodes'] = [];
   const keyOf = (pod: number): string => (workload.pods[pod] as PlannedPod).key;
 
+  if (options.onEmptyPool !== undefined) for (const pool of emptyPools(world)) options.onEmptyPool(pool);
   if (world.hasPools) {
     const packed = yield* solveInSlices(world, { strictReservations: true });
     const finisher = new ClaimFinisher(world);

@@ -87,7 +87,8 @@ export function assemble(options: AssemblyOptions): Assembly {
     ...options,
     cloud,
     cluster,
-    plan: (snapshot) => inSlices(clock, planSnapshotInSlices(snapshot, { stopwatch: () => performance.now() })),
+    plan: (snapshot, given) =>
+      inSlices(clock, planSnapshotInSlices(snapshot, { ...given, stopwatch: () => performance.now() })),
     ledger: new LaunchLedger(),
     cacheOf: (resource) => reflectorOf(resource).store,
     isManaged: (ref) => isServedBy(cloud, ref),

@@ -4,17 +4,16 @@
 // 2. Claims of one plan are written in parallel; one that fails does not stop the others, and its pods wait for the next pass.
 // 3. The model knows a claim the moment it is written, not when the watch says so.
 // 4. A claim still being launched holds back its own pods and nothing else (see LaunchLedger).
-import type { NodeClaim, NodePool } from '../../api/index.ts';
+import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { type AbortSignalLike, compareQuantities, KerfError, parseQuantity } from '../../base/index.ts';
-import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
-import { capacityOf, isLeaving, nodePoolOf } from '../../state/index.ts';
+import type { EmptyPool, InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { instanceTypesOfPools, nominate, snapshotFor } from '../planning.ts';
 import { Batcher } from './batcher.ts';
 import { provisioningMetrics } from './metrics.ts';
 import { nodeClaimFor } from './node-claim.ts';
-import { reportPlan } from './report.ts';
+import { reportPlan, reportPools, shortList } from './report.ts';
 
 /** Asked again this soon while the first view of the cluster is not complete. */
 const notSyncedMs = 1_000;
@@ -72,12 +71,14 @@ export class Provisioner {
     const instanceTypes = await instanceTypesOfPools(this.context);
     const snapshot = snapshotFor(this.context, instanceTypes);
     const started = clock.now();
-    const plan = await this.context.plan(snapshot);
+    const emptyPools: EmptyPool[] = [];
+    const plan = await this.context.plan(snapshot, { onEmptyPool: (pool) => void emptyPools.push(pool) });
     this.metrics.duration.observe((clock.now() - started) / 1000, { controller: 'provisioner' });
     const byPool = new Map(instanceTypes.map((entry) => [entry.nodePool, entry.items ?? []]));
     const claims = new Map<string, NodeClaim>();
+    reportPools(this.context, plan, emptyPools);
     await Promise.all(
-      plan.newNodes.map(async (planned) => {
+      this.withinNodeLimits(plan.newNodes).map(async (planned) => {
         const claim = await this.create(planned, byPool.get(planned.nodePool) ?? []);
         if (claim !== undefined) claims.set(planned.name, claim);
       }),
@@ -133,12 +134,35 @@ export class Provisioner {
     }
   }
 
+  /**
+   * A plan does not count nodes against `limits.nodes`, and all its claims are written at once: what would exceed the
+   * limit is left out here, and its pods wait for the next pass, which tells them.
+   */
+  private withinNodeLimits(planned: readonly PlannedNode[]): PlannedNode[] {
+    const left = new Map<string, number>();
+    return planned.filter(({ nodePool }) => {
+      const limit = this.context.cluster.nodePools.get(nodePool)?.spec.limits?.['nodes'];
+      if (limit === undefined) return true;
+      const now = left.get(nodePool) ?? Number(limit) - this.claimsOf(nodePool);
+      left.set(nodePool, now - 1);
+      return now > 0;
+    });
+  }
+
+  /** Launched or not: a claim is a node to come. */
+  private claimsOf(pool: string): number {
+    return this.context.cluster.claims
+      .list()
+      .filter(({ metadata }) => metadata.labels?.[label.nodePool] === pool && metadata.deletionTimestamp === undefined)
+      .length;
+  }
+
   /** The last guard before a write: what is recorded for the pool must not be above a limit already. */
   private guardLimits(pool: NodePool): void {
     const name = pool.metadata.name ?? '';
     for (const [resource, limit] of Object.entries(pool.spec.limits ?? {})) {
-      const used = resource === 'nodes' ? undefined : pool.status?.resources?.[resource];
-      const usage = resource === 'nodes' ? String(this.machinesOf(name)) : String(used ?? '0');
+      if (resource === 'nodes') continue;
+      const usage = String(pool.status?.resources?.[resource] ?? '0');
       if (compareQuantities(parseQuantity(usage), parseQuantity(limit)) > 0) {
         throw new KerfError(
           'LimitExceeded',
@@ -147,15 +171,6 @@ export class Provisioner {
         );
       }
     }
-  }
-
-  private machinesOf(pool: string): number {
-    let count = 0;
-    for (const machine of this.context.cluster.machines.all()) {
-      if (nodePoolOf(machine) === pool && !isLeaving(machine) && Object.keys(capacityOf(machine)).length > 0)
-        count += 1;
-    }
-    return count;
   }
 
   /** Claims that were launched or are gone no longer hold anything back. */
@@ -167,10 +182,4 @@ export class Provisioner {
         ledger.settle(name);
     }
   }
-}
-
-/** The first five, as logs show them. */
-function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, 5).join(', ');
-  return names.length > 5 ? `${shown} and ${names.length - 5} other(s)` : shown;
 }

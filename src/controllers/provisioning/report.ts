@@ -1,14 +1,16 @@
 // Tells people what a plan decided: events on pods, log lines, gauges. One record, several renderings.
-import type { NodeClaim } from '../../api/index.ts';
-import type { Plan, Reason, UnschedulablePod } from '../../core/index.ts';
+import { conditionType, type NodeClaim } from '../../api/index.ts';
+import type { EmptyPool, Plan, Reason, UnschedulablePod } from '../../core/index.ts';
 import type { EventSubject, RecordedEvent } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
+import { aboutPool } from '../event-subjects.ts';
 import type { ProvisioningMetrics } from './metrics.ts';
 
 /** Reasons that are nobody's mistake: the pod waits, and an event would only repeat itself. */
 const silentReasons: ReadonlySet<Reason['code']> = new Set(['PodOptedOut', 'NoNodePools', 'ReservedCapacityDeferred']);
 const ignoredReasons: ReadonlySet<Reason['code']> = new Set(['PodInvalid', 'PodOptedOut']);
 const failedDedupeMs = 300_000;
+const emptyPoolDedupeMs = 60_000;
 const nominatedRate = { perSecond: 5, burst: 10 };
 
 export function reportPlan(
@@ -50,11 +52,39 @@ export function reportPlan(
   metrics.unschedulable.set(plan.unschedulable.length - ignored - deferred, { controller: 'provisioner' });
   if (plan.newNodes.length > 0) {
     const pods = plan.newNodes.reduce((sum, planned) => sum + planned.pods.length, 0);
+    log.info('found provisionable pod(s)', { controller: 'provisioner', Pods: shortList(waitingPods(plan)) });
     log.info('computed new nodeclaim(s) to fit pod(s)', {
       controller: 'provisioner',
       nodeclaims: plan.newNodes.length,
       pods,
     });
+  }
+}
+
+/** What the plan found about the pools themselves. */
+export function reportPools(
+  { cluster, isManaged, log, recorder }: ControllerContext,
+  plan: Plan,
+  emptyPools: readonly EmptyPool[],
+): void {
+  const controller = 'provisioner';
+  if (plan.unschedulable.some((entry) => codeOf(entry) === 'NoNodePools'))
+    log.info('no dynamic nodepools found', { controller });
+  for (const { metadata, spec, status } of plan.pods === 0 ? [] : cluster.nodePools.list()) {
+    const isReady = status?.conditions?.some(({ type, status: is }) => type === conditionType.ready && is === 'True');
+    if (isReady || spec.replicas !== undefined || !isManaged(spec.template.spec.nodeClassRef)) continue;
+    log.info('ignoring nodepool, not ready', { controller, NodePool: { name: metadata.name } });
+  }
+  for (const { nodePool, message } of emptyPools) {
+    const pool = cluster.nodePools.get(nodePool);
+    if (pool === undefined) continue;
+    log.info('skipping, nodepool requirements filtered out all instance types', {
+      controller,
+      NodePool: { name: nodePool },
+    });
+    const subject = aboutPool(pool);
+    const dedupeMs = emptyPoolDedupeMs;
+    recorder.publish({ subject, type: 'Warning', reason: 'NoCompatibleInstanceTypes', message, dedupeMs });
   }
 }
 
@@ -83,6 +113,20 @@ function podSubject({ cluster }: ControllerContext, key: string): EventSubject |
   if (pod === undefined) return undefined;
   const { name = '', namespace = 'default', uid = '' } = pod.metadata;
   return { apiVersion: 'v1', kind: 'Pod', name, namespace, uid };
+}
+
+/** Every pod the plan decided about, in the order of names. */
+const waitingPods = ({ newNodes, existingNodes, unschedulable }: Plan): string[] =>
+  [
+    ...newNodes.flatMap(({ pods }) => pods),
+    ...existingNodes.flatMap(({ pods }) => pods),
+    ...unschedulable.map(({ pod }) => pod),
+  ].sort();
+
+/** The first five, as logs show them. */
+export function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} other(s)` : shown;
 }
 
 function podName(key: string): { name: string; namespace: string } {

@@ -7,7 +7,7 @@ import { describeTaint, untolerated } from '../kube/taints.ts';
 import { typesOfRows } from '../packing/claim.ts';
 import type { ClaimPacking } from '../packing/claim-packing.ts';
 import type { Failure } from '../packing/solve.ts';
-import type { Reason } from '../plan.ts';
+import type { EmptyPool, Reason } from '../plan.ts';
 import { portsConflict } from '../pods/host-ports.ts';
 import { minValuesMessage, unmetMinValues } from '../pools/min-values.ts';
 import type { Template } from '../pools/templates.ts';
@@ -74,12 +74,24 @@ export function explain(context: ExplainContext, group: PodGroup, failure: Failu
     .map(({ reason }) => reason);
 }
 
+const filteredOut = 'NodePool requirements filtered out all compatible available instance types';
+const becauseOfMinValues = `${filteredOut} due to minValues incompatibility`;
+
+/** Pools that have types but none their own requirements accept. */
+export function emptyPools(world: World): EmptyPool[] {
+  return world.emptyPools.flatMap(({ poolName, outcome }) => {
+    if (outcome.kind === 'minValues') return [{ nodePool: poolName, message: becauseOfMinValues }];
+    const isFiltered = outcome.kind === 'unusable' && outcome.why === 'filtered';
+    return isFiltered ? [{ nodePool: poolName, message: filteredOut }] : [];
+  });
+}
+
 function emptyPoolReasons(world: World): Reason[] {
   return world.emptyPools.map(({ poolName, outcome }): Reason => {
     if (outcome.kind === 'minValues') {
       return {
         code: 'MinValuesUnsatisfied',
-        message: `NodePool requirements filtered out all compatible available instance types due to minValues incompatibility`,
+        message: becauseOfMinValues,
         nodePool: poolName,
         keys: [...outcome.keys],
         suggestion: `lower minValues of ${outcome.keys.join(', ')} in NodePool ${poolName}, or allow more instance types`,

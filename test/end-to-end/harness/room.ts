@@ -35,10 +35,16 @@ export class Room {
     return this.api.apply(...manifests);
   }
 
-  /** A pool named after the room, or `<room>-<suffix>`. */
-  async pool(parts: PoolParts & { suffix?: string } = {}): Promise<string> {
+  /** A pool named after the room, or `<room>-<suffix>`; returns when it is Ready, unless it is not meant to be. */
+  async pool(parts: PoolParts & { suffix?: string; unready?: true } = {}): Promise<string> {
     const name = parts.suffix === undefined ? this.name : `${this.name}-${parts.suffix}`;
     await this.apply(poolManifest(this.name, name, parts));
+    if (parts.unready !== true) {
+      await this.until(`NodePool ${name} is Ready`, async () => {
+        const ready = conditionOf(await this.api.get(all.nodePools, name), 'Ready');
+        if (ready?.status !== 'True') throw new Error(`Ready is ${JSON.stringify(ready)}`);
+      });
+    }
     return name;
   }
 

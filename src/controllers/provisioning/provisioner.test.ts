@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { NodePool } from '../../api/index.ts';
+import { resources } from '../../ports/index.ts';
+import { nodeClaims } from '../own-resources.ts';
+import { type Bench, type DeepPartial, openBench } from '../testing/bench.testing.ts';
+import { Provisioner } from './provisioner.ts';
+
+let bench: Bench;
+let provisioner: Provisioner;
+beforeEach(async () => {
+  bench = await openBench({
+    controllers: (context) => {
+      provisioner = new Provisioner(context);
+      return [];
+    },
+  });
+});
+afterEach(() => bench.close());
+
+const ready = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Ready',
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+} as const;
+const pool = (name: string, spec: DeepPartial<NodePool['spec']> = {}) =>
+  bench.pool(name, { spec, status: { conditions: [ready] } });
+const requirements = (...values: string[]) => ({
+  template: { spec: { requirements: [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values }] } },
+});
+/** A pod that kube-scheduler found no node for. */
+async function waiting(name: string, cpu: string): Promise<void> {
+  await bench.kube.create(resources.pods, {
+    metadata: { name, namespace: 'default' },
+    spec: { containers: [{ name: 'main', image: 'x', resources: { requests: { cpu } } }] },
+  });
+  await bench.kube.patch(
+    resources.pods,
+    { name, namespace: 'default' },
+    {
+      type: 'merge',
+      body: { status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] } },
+    },
+    { subresource: 'status' },
+  );
+  await bench.run(10);
+}
+
+describe('a limit on the number of nodes', () => {
+  test('is kept within one pass, however many nodes the pods would need', async () => {
+    await pool('default', { limits: { nodes: '2' }, ...requirements('c-2x-amd64-linux') } as never);
+    for (const name of ['a', 'b', 'c', 'd']) await waiting(name, '1');
+    await provisioner.pass();
+    expect(await bench.list(nodeClaims)).toHaveLength(2);
+    await provisioner.pass();
+    expect(await bench.list(nodeClaims)).toHaveLength(2);
+    const told = bench.events.filter(({ reason }) => reason === 'FailedScheduling').map(({ message }) => message);
+    expect(new Set(told)).toEqual(
+      new Set(['Failed to schedule pod, node limits have been exhausted for nodepool (NodePool=default)']),
+    );
+  });
+});
+
+describe('a pool whose requirements leave no instance type', () => {
+  test('is told so, and the others are used', async () => {
+    await pool('nothing', { weight: 90, ...requirements('no-such-type') } as never);
+    await pool('something');
+    await waiting('a', '1');
+    await provisioner.pass();
+    expect((await bench.list(nodeClaims)).map(({ metadata }) => metadata.labels?.['karpenter.sh/nodepool'])).toEqual([
+      'something',
+    ]);
+    expect(bench.events.filter(({ reason }) => reason === 'NoCompatibleInstanceTypes')).toMatchObject([
+      {
+        type: 'Warning',
+        subject: { kind: 'NodePool', name: 'nothing' },
+        message: 'NodePool requirements filtered out all compatible available instance types',
+        dedupeMs: 60_000,
+      },
+    ]);
+    expect(bench.log.lines).toContainEqual(
+      expect.objectContaining({ message: 'skipping, nodepool requirements filtered out all instance types' }),
+    );
+  });
+
+  test('because of minValues is told that', async () => {
+    await pool('strict', {
+      template: {
+        spec: { requirements: [{ key: 'topology.kubernetes.io/zone', operator: 'Exists', minValues: 9 }] },
+      },
+    } as never);
+    await waiting('a', '1');
+    await provisioner.pass();
+    expect(bench.events.filter(({ reason }) => reason === 'NoCompatibleInstanceTypes')).toMatchObject([
+      {
+        message:
+          'NodePool requirements filtered out all compatible available instance types due to minValues incompatibility',
+      },
+    ]);
+  });
+});
+
+describe('the log says', () => {
+  test('how many pods wait, for how many nodes', async () => {
+    await pool('default');
+    await waiting('a', '1');
+    await waiting('b', '1');
+    await provisioner.pass();
+    expect(bench.log.lines).toContainEqual(
+      expect.objectContaining({
+        message: 'found provisionable pod(s)',
+        fields: { controller: 'provisioner', Pods: 'default/a, default/b' },
+      }),
+    );
+    expect(bench.log.lines).toContainEqual(
+      expect.objectContaining({
+        message: 'computed new nodeclaim(s) to fit pod(s)',
+        fields: { controller: 'provisioner', nodeclaims: 1, pods: 2 },
+      }),
+    );
+  });
+
+  test('that there is no pool at all, or none that is ready', async () => {
+    await waiting('a', '1');
+    await bench.pool('unready');
+    await provisioner.pass();
+    expect(bench.log.lines).toContainEqual(expect.objectContaining({ message: 'no dynamic nodepools found' }));
+    expect(bench.log.lines).toContainEqual(
+      expect.objectContaining({
+        message: 'ignoring nodepool, not ready',
+        fields: { controller: 'provisioner', NodePool: { name: 'unready' } },
+      }),
+    );
+  });
+});
