@@ -166,7 +166,8 @@ describe.concurrent('a node that is deleted', () => {
     await deleteNode(node);
     const deadline = await room.until('the claim has its deadline', async () => {
       const { metadata } = await world.api.get(all.nodeClaims, claim?.metadata.name ?? '');
-      const at = metadata.annotations?.['karpenter.sh/nodeclaim-termination-timestamp'] ?? '';
+      const at = metadata.annotations?.['karpenter.sh/nodeclaim-termination-timestamp'] ?? 'not yet';
+      expect(Date.parse(at)).not.toBeNaN();
       expect(Date.parse(at)).toBe(Date.parse(metadata.deletionTimestamp ?? '') + 20_000);
       return at;
     });
