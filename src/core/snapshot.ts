@@ -55,6 +55,8 @@ export interface SnapshotSettings {
   minValuesPolicy?: 'Strict' | 'BestEffort';
   ignoreDRARequests?: boolean;
   maxInstanceTypes?: number;
+  /** What a node costs beyond its price, in USD, when plans are compared; never part of a price that is printed. */
+  nodeCostPerHour?: number;
   featureGates?: Record<string, boolean>;
 }
 

@@ -33,6 +33,7 @@ export interface Settings {
   readonly relaxMinValues: boolean;
   readonly ignoreDevices: boolean;
   readonly maxInstanceTypes: number;
+  readonly nodeCostPerHour: number;
   readonly reservedCapacity: boolean;
 }
 
@@ -66,6 +67,9 @@ interface OfferedPool {
 
 /** The most instance types a NodeClaim may list. */
 const mostInstanceTypes = 600;
+
+/** About what a root volume of 20 GiB and a public address cost beside the machine, in USD. */
+const usualNodeCostPerHour = 0.005;
 
 export function indexSnapshot(snapshot: Snapshot): World {
   return atOnce(indexSnapshotInSlices(snapshot));
@@ -196,6 +200,7 @@ function settingsOf(snapshot: Snapshot): Settings {
     relaxMinValues: settings.minValuesPolicy === 'BestEffort',
     ignoreDevices: settings.ignoreDRARequests ?? true,
     maxInstanceTypes: settings.maxInstanceTypes ?? mostInstanceTypes,
+    nodeCostPerHour: settings.nodeCostPerHour ?? usualNodeCostPerHour,
     reservedCapacity: settings.featureGates?.['ReservedCapacity'] ?? true,
   };
 }

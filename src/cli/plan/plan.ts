@@ -30,6 +30,7 @@ export interface PlanFlags {
   diff?: string[];
   consolidate?: boolean;
   failOnUnschedulable?: boolean;
+  nodeCost?: number;
   output: 'table' | 'json' | 'yaml';
 }
 
@@ -52,6 +53,7 @@ export function configure(command: Command, run: CommandRunner): void {
     .addOption(new Option('--preference-policy <policy>', 'what preferences count for').choices(['Respect', 'Ignore']))
     .addOption(new Option('--min-values-policy <policy>', 'what minValues count for').choices(['Strict', 'BestEffort']))
     .option('--bound', 'also compute the price below which no plan can be')
+    .option('--node-cost <usd>', 'what a node costs per hour beyond its price, when plans are compared (0.005)', usd)
     .option('--no-improve', 'leave out the search for cheaper nodes after the first packing')
     .option('--time <time>', "clock of the decision (RFC 3339); by default the snapshot's, else the newest object's")
     .option('--diff <config...>', 'compare two configurations (files, folders or snapshots) on the same workload')
@@ -227,6 +229,7 @@ async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot:
   const settings: SnapshotSettings = {};
   if (flags.preferencePolicy !== undefined) settings.preferencePolicy = flags.preferencePolicy;
   if (flags.minValuesPolicy !== undefined) settings.minValuesPolicy = flags.minValuesPolicy;
+  if (flags.nodeCost !== undefined) settings.nodeCostPerHour = flags.nodeCost;
   const options: CompletionOptions = { settings };
   if (flags.provider !== undefined) options.provider = flags.provider;
   if (flags.region !== undefined) options.region = flags.region;
@@ -249,6 +252,12 @@ async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot:
     options.catalogue = await readCatalogue(flags.instanceTypes, { stdin: terminal.stdin });
   }
   return options;
+}
+
+function usd(text: string): number {
+  const amount = Number(text);
+  if (text !== '' && amount >= 0 && Number.isFinite(amount)) return amount;
+  throw new KerfError('FlagsInvalid', `--node-cost ${text} is not an amount: write USD per hour like 0.02, or 0`);
 }
 
 async function serialize(value: unknown, format: 'json' | 'yaml', indented = true): Promise<string> {

@@ -73,6 +73,7 @@ const snapshotShape = fields(
       minValuesPolicy: choice('Strict', 'BestEffort'),
       ignoreDRARequests: flag,
       maxInstanceTypes: integer,
+      nodeCostPerHour: number,
       featureGates: mapOf(flag),
     }),
     provider: fields({
@@ -161,6 +162,9 @@ function checkDetails(snapshot: Snapshot, problems: ShapeProblem[]): void {
   const most = snapshot.settings?.maxInstanceTypes;
   if (most !== undefined && most < 1)
     problems.push({ path: ['settings', 'maxInstanceTypes'], message: 'must be 1 or more' });
+  const nodeCost = snapshot.settings?.nodeCostPerHour;
+  if (nodeCost !== undefined && nodeCost < 0)
+    problems.push({ path: ['settings', 'nodeCostPerHour'], message: 'must be 0 or more' });
   for (const [index, entry] of (snapshot.nodeState ?? []).entries()) {
     if (entry.node === undefined && entry.nodeClaim === undefined) {
       problems.push({ path: ['nodeState', index], message: 'names neither a node nor a nodeClaim' });

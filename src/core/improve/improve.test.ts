@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { label } from '../../api/names.ts';
-import type { Plan, SnapshotObject } from '../index.ts';
+import type { Plan, SnapshotObject, SnapshotSettings } from '../index.ts';
 import {
   affinity,
   instanceType,
@@ -34,6 +34,25 @@ test('a crowded node is bought anew where several smaller ones cost less', () =>
 test('nodes with few pods are left as they were packed', () => {
   const { greedy, improved } = both([nodePool(), ...pods(20, { cpu: '1' })]);
   expect(improved).toEqual(greedy);
+});
+
+test('of two nearly equal ways the one with fewer nodes wins, because a node costs more than its price', () => {
+  const even = [
+    instanceType({ name: 'small', cpu: '4', memory: '16Gi', pods: '50', price: 0.1 }),
+    instanceType({ name: 'medium', cpu: '32', memory: '128Gi', pods: '300', price: 0.81 }),
+    instanceType({ name: 'large', cpu: '64', memory: '256Gi', pods: '500', price: 40 }),
+  ];
+  const objects = [nodePool(), ...pods(62, { cpu: '1' })];
+  const chosen = (settings?: SnapshotSettings): string[] =>
+    plan(objects, { types: even, ...(settings ? { settings } : {}) }).newNodes.map((node) => node.chosen.instanceType);
+  expect(chosen()).toEqual(['medium', 'medium']);
+  expect(chosen({ nodeCostPerHour: 0 })).toContain('small');
+  expect(chosen({ nodeCostPerHour: 40 })).toEqual(['large']);
+});
+
+test('the cost of a node is no part of the price of a plan', () => {
+  const objects = [nodePool(), ...pods(60, { cpu: '1' })];
+  expect(plan(objects, { types, settings: { nodeCostPerHour: 0.5 } }).pricePerHour).toBe(15);
 });
 
 test('nodes are only replaced where that saves something', () => {

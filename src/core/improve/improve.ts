@@ -2,6 +2,9 @@
 // mix that cost least. First-fit packing fills one node as long as any type can hold it, which ends with the largest, and
 // dearest, machine on offer.
 //
+// A node costs more than its price: a root volume, an address, somebody's attention. That is counted on top when plans
+// are compared, so that of two nearly equal ones the one with fewer nodes wins.
+//
 // Promises: nothing is placed where the rules would not have it (only pods without a say about their host move, among
 // nodes with the same labels); never dearer than before; nodes with few pods stay as they were packed; the same packing
 // gives the same result.
@@ -13,7 +16,7 @@ import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { Constraint, Need, PlannedPod } from '../workload.ts';
 import type { World } from '../world.ts';
-import { type Filling, type Heap, type Offer, repack } from './repack.ts';
+import { type Filling, type Heap, type Offer, priceOf, repack } from './repack.ts';
 
 export interface ImproveOptions {
   /** Nodes with fewer pods are left alone: there is little to gain, and their packing is what users know. */
@@ -87,6 +90,7 @@ function* buyAnew(
   const matching = template.rows.matching(set);
   const rows = pile[0]?.rows;
   if (rows === undefined) return undefined;
+  const { nodeCostPerHour } = world.settings;
   const isOffered = (row: number): boolean => hasBit(matching, row) && hasBit(rows, row) && priced[row] !== undefined;
   const before = pile.reduce((sum, claim) => sum + cheapestPrice(claim, isOffered, priced), 0);
 
@@ -103,12 +107,13 @@ function* buyAnew(
   for (let row = 0; row < template.rows.count; row++) {
     if (!isOffered(row)) continue;
     const room = columns.map((column) => template.room[column]?.[row] ?? 0);
-    offers.push({ row, price: priced[row]?.price ?? 0, room });
+    offers.push({ row, price: (priced[row]?.price ?? 0) + nodeCostPerHour, room });
   }
   const fillings = yield* repack(heaps, offers, columns);
   if (fillings === undefined) return undefined;
-  const after = fillings.reduce((sum, { price }) => sum + price, 0);
-  if (!(after <= before * (1 - worthwhile))) return undefined;
+  const after = priceOf(fillings);
+  if (!(after <= (before + pile.length * nodeCostPerHour) * (1 - worthwhile))) return undefined;
+  if (after - fillings.length * nodeCostPerHour > before) return undefined;
   const bought = claimsFrom(pile[0] as Claim, fillings, [...byNeed], world.resources.names.length);
   return limits.wouldAllow(template, pile, bought) ? bought : undefined;
 }

@@ -54,7 +54,13 @@ export function* repack(
   const bought: Filling[] = [];
   let fillings: Filling[] = [];
   let rounds = mostRounds;
+  let ended: readonly Filling[] | undefined;
   while (left.some((count) => count > 0)) {
+    // Fractions hide that the last nodes stay half empty: one that takes all the rest may be the better end.
+    const last = oneForAll(offers, needs, left);
+    if (last !== undefined && (ended === undefined || priceOf(bought) + last.price < priceOf(ended))) {
+      ended = [...bought, last];
+    }
     const shortlist = shortlisted(offers, needs, left);
     const starting = startingFillings(shortlist, needs, left);
     if (starting === undefined) return undefined;
@@ -78,7 +84,26 @@ export function* repack(
     });
     rounds = laterRounds;
   }
-  return bought;
+  return ended !== undefined && priceOf(ended) <= priceOf(bought) ? [...ended] : bought;
+}
+
+/** The cheapest single node for everything that is left, if there is one. */
+function oneForAll(
+  offers: readonly Offer[],
+  needs: readonly (readonly number[])[],
+  left: readonly number[],
+): Filling | undefined {
+  const demand = demandOf(needs, left);
+  let best: Offer | undefined;
+  for (const offer of offers) {
+    if (best !== undefined && offer.price >= best.price) continue;
+    if (demand.every((amount, at) => amount <= (offer.room[at] as number))) best = offer;
+  }
+  return best === undefined ? undefined : { row: best.row, price: best.price, takes: [...left] };
+}
+
+export function priceOf(fillings: readonly Filling[]): number {
+  return fillings.reduce((sum, { price }) => sum + price, 0);
 }
 
 /** Adds fillings that cost less than their pods are worth until there is none; how many of each the cover holds. */
