@@ -26,7 +26,16 @@ import { TopologyGroups } from './topology/topology-groups.ts';
 import { TopologyIndex, type TopologyNode } from './topology/topology-index.ts';
 import { attachmentsOf } from './volumes/pod-volumes.ts';
 import { volumeAlternatives } from './volumes/volume-alternatives.ts';
-import { groupPods, PodShapes, type PreparedPod, queueOrder, type Workload } from './workload.ts';
+import {
+  groupPods,
+  PodShapes,
+  type PreparedPod,
+  podsAtOnce,
+  type QueuedPod,
+  queuedPod,
+  queueOrder,
+  type Workload,
+} from './workload.ts';
 
 export interface Settings {
   readonly respectPreferences: boolean;
@@ -223,9 +232,9 @@ function* preparePods(
   const leaving = new Set(machines.filter((machine) => machine.leaving).map((machine) => machine.node?.metadata.name));
   const rejected: RejectedPod[] = [];
   const planned = new Set<Pod>();
-  const candidates: { pod: Pod; requests: ReadonlyMap<string, number> }[] = [];
-  for (const pod of objects.pods) {
-    yield;
+  const candidates: QueuedPod[] = [];
+  for (const [at, pod] of objects.pods.entries()) {
+    if (at % podsAtOnce === 0) yield;
     const waits = isProvisionable(pod);
     const leaves = Boolean(pod.spec?.nodeName) && leaving.has(pod.spec?.nodeName);
     if (!waits && !(pod.spec?.nodeName && (leaves || moving) && isMovable(pod))) continue;
@@ -237,14 +246,13 @@ function* preparePods(
       }
     }
     if (waits || leaves) planned.add(pod);
-    candidates.push({ pod, requests: requestsOfPods.of(pod) });
+    candidates.push(queuedPod(pod, requestsOfPods.of(pod)));
   }
 
   const shapes = new PodShapes(variants);
   const prepared: PreparedPod[] = [];
-  for (const { pod, requests } of yield* queueOrder(candidates)) {
-    yield;
-    const key = namespacedKey(pod.metadata);
+  for (const { key, pod, requests } of yield* queueOrder(candidates)) {
+    if (prepared.length % podsAtOnce === 0) yield;
     const volumes = volumeAlternatives({ objects, table, rules }, pod);
     if (volumes.kind === 'unreadable') {
       rejected.push({

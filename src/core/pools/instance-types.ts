@@ -179,6 +179,7 @@ function overheadLists(overhead: Overhead | undefined): (ResourceQuantities | un
 }
 
 function overrideKey({ capacityOverride, overheadOverride }: OfferingSpec): string {
+  if (capacityOverride === undefined && overheadOverride === undefined) return '';
   const capacity = Object.entries(capacityOverride ?? {}).sort();
   const overheads = overheadLists(overheadOverride).map((list) => Object.entries(list ?? {}).sort());
   const isPlain = capacity.length === 0 && overheads.every((list) => list.length === 0);

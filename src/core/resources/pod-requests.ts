@@ -19,11 +19,6 @@ export class RequestsOfPods {
   of(pod: Pod): ReadonlyMap<string, number> {
     const spec = pod.spec ?? {};
     const { status } = pod;
-    const resourcesOf = ({ restartPolicy, resources }: Container): unknown => [
-      resources?.requests,
-      resources?.limits,
-      restartPolicy,
-    ];
     const isResizing = (statuses: ContainerStatus[] | undefined): boolean =>
       statuses?.some((own) => own.resources !== undefined) ?? false;
     if (isResizing(status?.containerStatuses) || isResizing(status?.initContainerStatuses)) {
@@ -31,12 +26,7 @@ export class RequestsOfPods {
       for (const name of requests.keys()) this.table.column(name);
       return requests;
     }
-    const identity = JSON.stringify([
-      spec.containers?.map(resourcesOf),
-      spec.initContainers?.map(resourcesOf),
-      spec.overhead,
-      spec.resources,
-    ]);
+    const identity = requestsIdentity(spec);
     let requests = this.known.get(identity);
     if (requests === undefined) {
       requests = podRequests(this.table, pod);
@@ -46,6 +36,27 @@ export class RequestsOfPods {
     }
     return requests;
   }
+}
+
+/** What decides about a pod's requests, as text; most pods have one container and no more than its requests. */
+function requestsIdentity({ containers, initContainers, overhead, resources }: PodSpec): string {
+  let identity = '';
+  for (const container of containers ?? []) identity += `${containerIdentity(container)}|`;
+  for (const container of initContainers ?? []) {
+    identity += `init ${container.restartPolicy ?? ''} ${containerIdentity(container)}|`;
+  }
+  if (overhead !== undefined) identity += `overhead ${JSON.stringify(overhead)}`;
+  if (resources !== undefined) identity += `pod ${JSON.stringify(resources)}`;
+  return identity;
+}
+
+function containerIdentity({ resources }: Container): string {
+  if (resources === undefined || resources === null) return '';
+  const { requests, limits } = resources;
+  let identity = '';
+  for (const name in requests) identity += `${name}=${requests[name]},`;
+  if (limits !== undefined && limits !== null) for (const name in limits) identity += `<${name}=${limits[name]},`;
+  return identity;
 }
 
 /** Every pod takes one of these. */

@@ -139,7 +139,8 @@ export class TopologyIndex {
   /** Groups whose selector and namespaces take in a pod with these labels; equal answers are the same object. */
   selecting(namespace: string, labels: Labels): readonly TopologyGroup[] {
     if (this.groups.length === 0) return nobody;
-    const identity = `${namespace}\n${JSON.stringify(labels)}`;
+    let identity = namespace;
+    for (const key in labels) identity += `\n${key}=${labels[key]}`;
     let selected = this.selectedBy.get(identity);
     if (selected === undefined) {
       const candidates = [...this.unlabelled];

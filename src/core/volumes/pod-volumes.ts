@@ -108,7 +108,10 @@ export function driverOf(objects: ClusterObjects, claim: PersistentVolumeClaim):
 /** Attachments per driver: the distinct claims of one pod. */
 export type Attachments = ReadonlyMap<string, ReadonlySet<string>>;
 
+const noAttachments: Attachments = new Map();
+
 export function attachmentsOf(objects: ClusterObjects, pod: Pod): Attachments {
+  if (!pod.spec?.volumes?.length) return noAttachments;
   const attachments = new Map<string, Set<string>>();
   for (const volume of pod.spec?.volumes ?? []) {
     const found = claimOf(objects, pod, volume);
