@@ -39,7 +39,9 @@ export interface Machine {
 }
 
 export interface Cluster {
-  settings: Required<Omit<SnapshotSettings, 'featureGates'>> & { featureGates: Record<string, boolean> };
+  settings: Required<Omit<SnapshotSettings, 'featureGates' | 'nodeCostPerHour'>> & {
+    featureGates: Record<string, boolean>;
+  };
   spelling: Spelling;
   wellKnown: Set<string>;
   restrictedLabels: Set<string>;
