@@ -24,6 +24,7 @@ export function instanceTypesOfPools({ cluster, cloud, isManaged }: ControllerCo
 
 export function snapshotFor(context: ControllerContext, instanceTypes: PoolInstanceTypes[]): Snapshot {
   const { cluster, cloud, clock, settings, ledger } = context;
+  settleLaunches(context);
   return takeSnapshot(cluster, {
     nowMs: clock.now(),
     settings: {
@@ -36,6 +37,15 @@ export function snapshotFor(context: ControllerContext, instanceTypes: PoolInsta
     instanceTypes,
     ledger,
   });
+}
+
+/** Claims that were launched or are gone no longer hold anything back. */
+function settleLaunches({ cluster, ledger }: ControllerContext): void {
+  for (const name of ledger.claims()) {
+    const claim = cluster.claims.get(name);
+    if (claim === undefined || claim.metadata.deletionTimestamp !== undefined || claim.status?.providerID)
+      ledger.settle(name);
+  }
 }
 
 /** Keeps disruption away from nodes that pods are about to come to. */

@@ -299,4 +299,25 @@ describe('claims that are still being launched', () => {
     expect(shown?.['spec']).toEqual({ limits: { cpu: '4', nodes: '2' } });
     expect(pool.spec.limits).toEqual({ cpu: '20', nodes: '3' });
   });
+
+  test('hide their pods from the planner only until those are bound to a node that stays', () => {
+    const { cluster: state, clock } = cluster();
+    const ledger = new LaunchLedger();
+    ledger.add('a', 'default', ['default/waiting', 'default/arrived', 'default/moving'], [type('4')]);
+    state.setNode(node('stays', { providerID: 'p' }));
+    state.setNode(node('leaves', { providerID: 'q' }));
+    state.mark(['q'], true);
+    state.setPod(pod('waiting'));
+    state.setPod(pod('arrived', 'stays'));
+    state.setPod(pod('moving', 'leaves'));
+    const inputs = {
+      nowMs: clock.now(),
+      settings: {},
+      provider: { nodeClasses: [], wellKnownLabels: [] },
+      instanceTypes: [],
+      ledger,
+    };
+    const names = takeSnapshot(state, inputs).objects.items.map(({ metadata }) => metadata.name);
+    expect(names).toEqual(['stays', 'leaves', 'arrived']);
+  });
 });

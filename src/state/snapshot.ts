@@ -28,9 +28,9 @@ export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot
   addAll(cluster.nodePools.list().map((pool) => paused(withinLimits(pool, inputs.ledger), cluster)));
   addAll(cluster.claims.list());
   addAll(cluster.nodes.list());
-  const placed = inputs.ledger?.placedPods();
-  addAll(waitingOrBound(cluster.pods.store.list(), placed));
-  addAll(waitingOrBound(cluster.getBufferPods(), placed));
+  const placed = inputs.ledger?.placedPods() ?? new Set();
+  addAll(withoutPlaced(cluster, cluster.pods.store.list(), placed));
+  addAll(withoutPlaced(cluster, cluster.getBufferPods(), placed));
   const nodeState: NonNullable<Snapshot['nodeState']> = [];
   for (const machine of cluster.machines.all()) {
     nodeState.push({
@@ -55,9 +55,17 @@ export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot
   };
 }
 
-function waitingOrBound(pods: readonly Pod[], placed: ReadonlySet<string> | undefined): readonly Pod[] {
-  if (placed === undefined || placed.size === 0) return pods;
-  return pods.filter((pod) => !placed.has(keyOf(pod)));
+/**
+ * A pod that a launching claim was made for needs no other place while it waits or sits on a node that leaves. On a node
+ * that stays it is there for everyone to see: the plan came out differently.
+ */
+function withoutPlaced(cluster: Cluster, pods: readonly Pod[], placed: ReadonlySet<string>): readonly Pod[] {
+  if (placed.size === 0) return pods;
+  const isStaying = (nodeName: string): boolean => {
+    const machine = cluster.machines.ofNode(nodeName);
+    return machine === undefined || !isLeaving(machine);
+  };
+  return pods.filter((pod) => !placed.has(keyOf(pod)) || (pod.spec?.nodeName && isStaying(pod.spec.nodeName)));
 }
 
 /** A pool whose launches keep failing is not ready for more of them until its pause is over. */

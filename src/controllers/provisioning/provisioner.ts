@@ -67,7 +67,6 @@ export class Provisioner {
   /** Plans once and writes what the plan asks for. */
   async pass(): Promise<PassResult> {
     const { clock } = this.context;
-    this.settleLaunches();
     const instanceTypes = await instanceTypesOfPools(this.context);
     const snapshot = snapshotFor(this.context, instanceTypes);
     const started = clock.now();
@@ -170,16 +169,6 @@ export class Provisioner {
           { subject: `NodePool ${name}`, retryable: true },
         );
       }
-    }
-  }
-
-  /** Claims that were launched or are gone no longer hold anything back. */
-  private settleLaunches(): void {
-    const { cluster, ledger } = this.context;
-    for (const name of ledger.claims()) {
-      const claim = cluster.claims.get(name);
-      if (claim === undefined || claim.metadata.deletionTimestamp !== undefined || claim.status?.providerID)
-        ledger.settle(name);
     }
   }
 }

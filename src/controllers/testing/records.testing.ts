@@ -20,16 +20,20 @@ export function recordedMetrics(): RecordedMetrics {
     if (series === undefined) metrics.set(name, (series = new Map()));
     return series;
   };
-  const keyOf = (labels: Labels): string => JSON.stringify(Object.entries(labels).sort());
   const include = (all: Labels, some: Labels): boolean =>
     Object.entries(some).every(([key, value]) => all[key] === value);
   const define = ({ name, labels: names = [] }: MetricDefinition) => {
     const series = seriesOf(name);
     const change = (labels: Labels, next: (old: number) => number): void => {
-      for (const key of Object.keys(labels)) if (!names.includes(key)) throw new Error(`${name} has no label ${key}`);
-      const complete = Object.fromEntries(names.map((key) => [key, labels[key] ?? '']));
-      const key = keyOf(complete);
-      series.set(key, { labels: complete, value: next(series.get(key)?.value ?? 0) });
+      for (const key in labels) if (!names.includes(key)) throw new Error(`${name} has no label ${key}`);
+      const key = names.map((each) => labels[each] ?? '').join('\n');
+      const known = series.get(key);
+      if (known !== undefined) known.value = next(known.value);
+      else
+        series.set(key, {
+          labels: Object.fromEntries(names.map((each) => [each, labels[each] ?? ''])),
+          value: next(0),
+        });
     };
     return {
       add: (labels: Labels = {}, value = 1) => change(labels, (old) => old + value),
@@ -51,13 +55,29 @@ export function recordedMetrics(): RecordedMetrics {
   };
 }
 
-export function recordedLog(): Log & { lines: { message: string; error?: unknown; fields: LogFields }[] } {
-  const lines: { message: string; error?: unknown; fields: LogFields }[] = [];
-  const log = (more: LogFields): Log => ({
-    debug: (message, fields) => void lines.push({ message, fields: { ...more, ...fields } }),
-    info: (message, fields) => void lines.push({ message, fields: { ...more, ...fields } }),
-    error: (message, error, fields) => void lines.push({ message, error, fields: { ...more, ...fields } }),
-    with: (fields) => log({ ...more, ...fields }),
-  });
+export interface RecordedLine {
+  message: string;
+  error?: unknown;
+  fields: LogFields;
+}
+
+/** `listener` hears every line at once. */
+export function recordedLog(
+  listener: (message: string, fields: LogFields) => void = () => {},
+): Log & { lines: RecordedLine[] } {
+  const lines: RecordedLine[] = [];
+  const log = (more: LogFields): Log => {
+    const record = (message: string, fields: LogFields | undefined, failure: { error?: unknown } = {}): void => {
+      const line = { message, ...failure, fields: { ...more, ...fields } };
+      lines.push(line);
+      listener(message, line.fields);
+    };
+    return {
+      debug: (message, fields) => record(message, fields),
+      info: (message, fields) => record(message, fields),
+      error: (message, error, fields) => record(message, fields, { error }),
+      with: (fields) => log({ ...more, ...fields }),
+    };
+  };
   return { ...log({}), lines };
 }

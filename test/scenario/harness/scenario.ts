@@ -11,10 +11,12 @@ import {
   nodePools,
 } from '../../../src/controllers/index.ts';
 import { recordedEvents, recordedLog, recordedMetrics } from '../../../src/controllers/testing/records.testing.ts';
+import type { InstanceTypeSpec } from '../../../src/core/index.ts';
 import {
   isKubeError,
   type Kube,
   type KubeObject,
+  type LogFields,
   type Node,
   type Pod,
   type Resource,
@@ -32,7 +34,7 @@ import {
   startBehaviour,
 } from '../../../src/sim/index.ts';
 import { Life } from './mortal.ts';
-import { unreliable } from './unreliable.ts';
+import { Weather } from './weather.ts';
 
 export interface ScenarioOptions {
   seed?: number;
@@ -43,6 +45,12 @@ export interface ScenarioOptions {
   failureRate?: number;
   /** Without our controllers; tests start them. */
   idle?: boolean;
+  /** What the provider offers; everything it has unless a test can do with less, which is quicker. */
+  catalogue?: readonly InstanceTypeSpec[];
+  /** Around everything our controllers ask of the API server: to look at it, or to lie to them. */
+  between?: (kube: Kube) => Kube;
+  /** Hears every line our controllers log. */
+  onLog?: (message: string, fields: LogFields) => void;
 }
 
 /** Our controllers as one process. */
@@ -86,18 +94,20 @@ export async function openScenario(options: ScenarioOptions = {}) {
   });
   const events = recordedEvents();
   const metrics = recordedMetrics();
-  const log = recordedLog();
+  const log = recordedLog(options.onLog);
+
+  const weather = new Weather(clock, random);
+  if (options.failureRate !== undefined) weather.become({ failureRate: options.failureRate, mostDelayMs: 0 });
 
   const startProcess = async (): Promise<Process> => {
     const life = new Life();
-    const { failureRate = 0 } = options;
-    const served = failureRate > 0 ? unreliable(kube, failureRate, random) : kube;
+    const served = weather.kube(options.between?.(kube) ?? kube);
     const own: { kube: Kube; clock: Clock } = { kube: life.kube(served), clock: life.clock(clock) };
     const cloud = new KwokCloud({
       ...own,
       log,
       random,
-      catalogue: genericCatalogue(),
+      catalogue: options.catalogue ?? genericCatalogue(),
       facts: kwokProviderFacts(),
     });
     const { context, caches, leading } = assemble({
@@ -147,6 +157,7 @@ export async function openScenario(options: ScenarioOptions = {}) {
     list,
     find,
     failures,
+    weather,
     run: (durationMs: number) => clock.runFor(durationMs),
     /** Our controllers; an error while there are none. */
     get process(): Process {
