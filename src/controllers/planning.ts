@@ -40,7 +40,7 @@ export function snapshotFor(context: ControllerContext, instanceTypes: PoolInsta
 }
 
 /** Claims that were launched or are gone no longer hold anything back. */
-function settleLaunches({ cluster, ledger }: ControllerContext): void {
+export function settleLaunches({ cluster, ledger }: Pick<ControllerContext, 'cluster' | 'ledger'>): void {
   for (const name of ledger.claims()) {
     const claim = cluster.claims.get(name);
     if (claim === undefined || claim.metadata.deletionTimestamp !== undefined || claim.status?.providerID)

@@ -1,5 +1,5 @@
 export { Cluster, type ContextKind } from './cluster.ts';
-export { LaunchLedger } from './launch-ledger.ts';
+export { LaunchLedger, largestOf } from './launch-ledger.ts';
 export {
   capacityOf,
   conditionOf,

@@ -12,6 +12,8 @@ interface Entry {
 
 export class LaunchLedger {
   private readonly entries = new Map<string, Entry>();
+  /** Room for claims that are being written right now. */
+  private readonly holds = new Set<Entry>();
 
   get size(): number {
     return this.entries.size;
@@ -25,6 +27,13 @@ export class LaunchLedger {
   /** `pods` as `namespace/name`; `types` are the ones the claim may be launched as. */
   add(claim: string, pool: string, pods: readonly string[], types: readonly InstanceTypeSpec[]): void {
     this.entries.set(claim, { pool, pods, capacity: largest(types) });
+  }
+
+  /** Counts a claim that has no name yet; the result ends that. */
+  hold(pool: string, types: readonly InstanceTypeSpec[]): () => void {
+    const entry: Entry = { pool, pods: [], capacity: largest(types) };
+    this.holds.add(entry);
+    return () => void this.holds.delete(entry);
   }
 
   /** The claim was launched, or is gone. */
@@ -42,7 +51,7 @@ export class LaunchLedger {
   heldBack(pool: string): ResourceQuantities | undefined {
     const total = new Map<string, Quantity>();
     let claims = 0;
-    for (const entry of this.entries.values()) {
+    for (const entry of [...this.entries.values(), ...this.holds]) {
       if (entry.pool !== pool) continue;
       claims += 1;
       for (const [name, amount] of entry.capacity) {
@@ -55,6 +64,11 @@ export class LaunchLedger {
     for (const [name, amount] of total) quantities[name] = formatQuantity(amount);
     return quantities;
   }
+}
+
+/** The most of each resource that any of the types has. */
+export function largestOf(types: readonly InstanceTypeSpec[]): ResourceQuantities {
+  return Object.fromEntries([...largest(types)].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
 function largest(types: readonly InstanceTypeSpec[]): Map<string, Quantity> {

@@ -14,6 +14,7 @@ import type { ControllerContext } from '../context.ts';
 import type { ClaimMetrics, DisruptionCause } from '../nodeclaim/claim-metrics.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { nominate } from '../planning.ts';
+import { takeRoom } from '../provisioning/launch-room.ts';
 import { provisioningMetrics } from '../provisioning/metrics.ts';
 import { nodeClaimFor } from '../provisioning/node-claim.ts';
 import type { NodeCounts } from '../static/node-counts.ts';
@@ -152,10 +153,13 @@ export class CommandQueue {
     }
     const { node } = replacement;
     const types = await cloud.instanceTypes(pool);
-    const chosen = new Set(node.instanceTypes);
-    const claim = await kube.create(nodeClaims, nodeClaimFor(node, { pool, instanceTypes: types, facts: cloud.facts }));
-    const possible = types.filter((type) => chosen.has(type.name));
-    ledger.add(claim.metadata.name ?? '', poolName, node.pods, possible);
+    const names = new Set(node.instanceTypes);
+    const chosen = types.filter((type) => names.has(type.name));
+    const wanted = nodeClaimFor(node, { pool, instanceTypes: types, facts: cloud.facts });
+    const replaced = new Set(command.members.map((member) => member.machine.claim?.metadata.name ?? ''));
+    const giveBack = takeRoom(this.context, { pool, chosen, offered: types, replaced });
+    const claim = await kube.create(nodeClaims, wanted).finally(giveBack);
+    ledger.add(claim.metadata.name ?? '', poolName, node.pods, chosen);
     return counted(claim, node.annotations['karpenter.sh/nodeclaim-min-values-relaxed'] ?? 'false');
   }
 

@@ -4,13 +4,14 @@
 // 2. Claims of one plan are written in parallel; one that fails does not stop the others, and its pods wait for the next pass.
 // 3. The model knows a claim the moment it is written, not when the watch says so.
 // 4. A claim still being launched holds back its own pods and nothing else (see LaunchLedger).
-import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
-import { type AbortSignalLike, compareQuantities, KerfError, parseQuantity } from '../../base/index.ts';
+import { label, type NodeClaim } from '../../api/index.ts';
+import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import type { EmptyPool, InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { instanceTypesOfPools, nominate, snapshotFor } from '../planning.ts';
 import { Batcher } from './batcher.ts';
+import { takeRoom } from './launch-room.ts';
 import { provisioningMetrics } from './metrics.ts';
 import { nodeClaimFor } from './node-claim.ts';
 import { reportPlan, reportPools, shortList } from './report.ts';
@@ -100,16 +101,12 @@ export class Provisioner {
     try {
       if (pool === undefined)
         throw new KerfError('NodePoolGone', `NodePool ${planned.nodePool} was deleted while planning`);
-      this.guardLimits(pool);
+      const names = new Set(planned.instanceTypes);
+      const chosen = types.filter((type) => names.has(type.name));
       const wanted = nodeClaimFor(planned, { pool, instanceTypes: types, facts: cloud.facts });
-      const claim = await kube.create(nodeClaims, wanted);
-      const chosen = new Set(planned.instanceTypes);
-      ledger.add(
-        claim.metadata.name ?? '',
-        planned.nodePool,
-        planned.pods,
-        types.filter((type) => chosen.has(type.name)),
-      );
+      const giveBack = takeRoom(this.context, { pool, chosen, offered: types });
+      const claim = await kube.create(nodeClaims, wanted).finally(giveBack);
+      ledger.add(claim.metadata.name ?? '', planned.nodePool, planned.pods, chosen);
       cluster.setClaim(claim);
       this.metrics.created.add({
         reason: 'provisioned',
@@ -154,21 +151,5 @@ export class Provisioner {
       .list()
       .filter(({ metadata }) => metadata.labels?.[label.nodePool] === pool && metadata.deletionTimestamp === undefined)
       .length;
-  }
-
-  /** The last guard before a write: what is recorded for the pool must not be above a limit already. */
-  private guardLimits(pool: NodePool): void {
-    const name = pool.metadata.name ?? '';
-    for (const [resource, limit] of Object.entries(pool.spec.limits ?? {})) {
-      if (resource === 'nodes') continue;
-      const usage = String(pool.status?.resources?.[resource] ?? '0');
-      if (compareQuantities(parseQuantity(usage), parseQuantity(limit)) > 0) {
-        throw new KerfError(
-          'LimitExceeded',
-          `resource usage exceeds limit (limit=${limit}, resource-name=${resource}, usage=${usage})`,
-          { subject: `NodePool ${name}`, retryable: true },
-        );
-      }
-    }
   }
 }

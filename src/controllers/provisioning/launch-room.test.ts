@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { NodeClaim, NodePool } from '../../api/index.ts';
+import { VirtualClock } from '../../base/index.ts';
+import { Cluster, LaunchLedger } from '../../state/index.ts';
+import { takeRoom, type Wanted } from './launch-room.ts';
+
+const type = (cpu: string) => ({ name: `${cpu}x`, requirements: [], capacity: { cpu, memory: '8Gi' }, offerings: [] });
+const offered = [type('2'), type('4')];
+const poolWith = (limits: Record<string, string>) =>
+  ({ metadata: { name: 'default' }, spec: { limits } }) as unknown as NodePool;
+
+/** A claim of the pool; launched ones have their machine's size. */
+const claim = (name: string, over: { cpu?: string; types?: string[]; deleting?: boolean } = {}) =>
+  ({
+    metadata: {
+      name,
+      uid: name,
+      labels: { 'karpenter.sh/nodepool': 'default' },
+      ...(over.deleting ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+    },
+    spec: {
+      requirements: [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: over.types ?? ['2x', '4x'] }],
+    },
+    status: over.cpu === undefined ? {} : { providerID: `fake:///${name}`, capacity: { cpu: over.cpu } },
+  }) as unknown as NodeClaim;
+
+function context(...claims: NodeClaim[]) {
+  const cluster = new Cluster(new VirtualClock({ settle: async () => {} }));
+  for (const each of claims) cluster.setClaim(each);
+  return { cluster, ledger: new LaunchLedger() };
+}
+const wanted = (limits: Record<string, string>, over: Partial<Wanted> = {}): Wanted => ({
+  pool: poolWith(limits),
+  chosen: [type('4')],
+  offered,
+  ...over,
+});
+
+describe('room for a new claim', () => {
+  test('is there up to the limit, and not beyond', () => {
+    const world = context(claim('a', { cpu: '4' }));
+    expect(() => takeRoom(world, wanted({ cpu: '8' }))).not.toThrow();
+    expect(() => takeRoom(context(claim('a', { cpu: '4' })), wanted({ cpu: '7' }))).toThrow(
+      'resource usage exceeds limit (limit=7, resource-name=cpu, usage=8)',
+    );
+  });
+
+  test('is taken at once, so that two who ask together do not both get the last of it', () => {
+    const world = context();
+    const giveBack = takeRoom(world, wanted({ nodes: '1' }));
+    expect(() => takeRoom(world, wanted({ nodes: '1' }))).toThrow('resource-name=nodes');
+    giveBack();
+    expect(() => takeRoom(world, wanted({ nodes: '1' }))).not.toThrow();
+  });
+
+  test('counts claims that are not launched yet as the largest they may become, whoever made them', () => {
+    expect(() => takeRoom(context(claim('a')), wanted({ cpu: '7' }))).toThrow('usage=8');
+    expect(() => takeRoom(context(claim('a', { types: ['2x'] })), wanted({ cpu: '7' }))).not.toThrow();
+    const known = context(claim('a'));
+    known.ledger.add('a', 'default', [], [type('2')]);
+    expect(() => takeRoom(known, wanted({ cpu: '6' }))).not.toThrow();
+  });
+
+  test('does not count what leaves, what is replaced, or what was counted while it was launched', () => {
+    expect(() => takeRoom(context(claim('a', { cpu: '4', deleting: true })), wanted({ cpu: '4' }))).not.toThrow();
+    const replaced = new Set(['a']);
+    expect(() => takeRoom(context(claim('a', { cpu: '4' })), wanted({ cpu: '4' }, { replaced }))).not.toThrow();
+    const launched = context(claim('a', { cpu: '4' }));
+    launched.ledger.add('a', 'default', [], [type('4')]);
+    expect(() => takeRoom(launched, wanted({ cpu: '8' }))).not.toThrow();
+  });
+});
