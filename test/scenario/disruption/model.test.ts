@@ -17,8 +17,7 @@ test('in 250 random histories no budget, limit or protection is exceeded, and no
 test.each(lies)(
   'controllers that ignore $ignored are caught',
   async ({ lie, objection }) => {
-    const result = await firstObjection(60, { lie });
-    expect(result?.violations.join('\n')).toMatch(objection);
+    expect(await firstObjection(80, { lie }, objection)).toBeDefined();
   },
   300_000,
 );

@@ -73,7 +73,7 @@ export async function run(seed: number, options: RunOptions = {}): Promise<RunRe
 async function disturb(scenario: Scenario, judge: Judge, random: ReturnType<typeof seeded>): Promise<string> {
   const { weather } = scenario;
   if (scenario.process.life.isOver) {
-    await scenario.restart();
+    await bringBack(scenario);
     return 'the controllers are back';
   }
   switch (random.below(5)) {
@@ -100,6 +100,12 @@ async function disturb(scenario: Scenario, judge: Judge, random: ReturnType<type
   }
 }
 
+/** A new process takes a moment to begin; by then the last calls of the dead one have arrived. */
+async function bringBack(scenario: Scenario): Promise<void> {
+  await scenario.run(2_000);
+  await scenario.restart();
+}
+
 /** Brings back what is needed for everything to come to rest, and waits until it does. */
 async function rest(scenario: Scenario, judge: Judge, tell: (what: string) => void): Promise<void> {
   scenario.weather.become({ failureRate: 0, mostDelayMs: 0 });
@@ -109,7 +115,7 @@ async function rest(scenario: Scenario, judge: Judge, tell: (what: string) => vo
   // A death that was due at a later write is called off by dying now.
   if (!scenario.process.life.isOver) scenario.process.kill();
   judge.processDied();
-  await scenario.restart();
+  await bringBack(scenario);
   const endMs = scenario.clock.now() + restMs;
   let problems: string[] = [];
   while (scenario.clock.now() < endMs) {
