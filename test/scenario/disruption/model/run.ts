@@ -28,7 +28,7 @@ const restMs = 1_800_000;
 
 export async function run(seed: number, options: RunOptions = {}): Promise<RunResult> {
   const random = seeded(seed * 7_919 + 13);
-  let judge: Judge | undefined;
+  const bench: { judge?: Judge } = {};
   const lie = options.lie ?? ((kube: Kube) => kube);
   const scenario = await openScenario({
     seed,
@@ -36,10 +36,11 @@ export async function run(seed: number, options: RunOptions = {}): Promise<RunRe
     catalogue: smallCatalogue,
     settings: { disableClusterStateObservability: true, featureGates: { SpotToSpotConsolidation: random.chance(0.5) } },
     idle: true,
-    between: (kube) => lie(judge?.between(kube) ?? kube),
-    onLog: (message, fields) => judge?.onLog(message, fields),
+    between: (kube) => lie(bench.judge?.between(kube) ?? kube),
+    onLog: (message, fields) => bench.judge?.onLog(message, fields),
   });
-  judge = new Judge(scenario.kube, scenario.clock, smallCatalogue);
+  const judge = new Judge(scenario.kube, scenario.clock, smallCatalogue);
+  bench.judge = judge;
   const { violations, seen } = judge;
   const story: string[] = [];
   const tell = (what: string): void =>

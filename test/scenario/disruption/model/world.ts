@@ -135,7 +135,7 @@ export class World {
         containers: [{ name: 'main', image: 'example.com/main', resources: { requests } }],
         ...(random.chance(0.3) ? { nodeSelector: { 'topology.kubernetes.io/zone': 'test-zone-a' } } : {}),
       },
-    } as never);
+    });
     return `pod ${name} comes`;
   }
 
@@ -164,7 +164,7 @@ export class World {
     await kube.create(resources.podDisruptionBudgets, {
       metadata: { name: app, namespace },
       spec: { ...amount, ...policy, selector: { matchLabels: { app } } },
-    } as never);
+    });
     return `${app} gets a PodDisruptionBudget ${JSON.stringify(amount)}`;
   }
 
