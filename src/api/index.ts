@@ -19,6 +19,7 @@ export { durationMs } from './duration.ts';
 export { ec2NodeClassDrifted, nodePoolDrifted } from './hash/drift.ts';
 export { ec2NodeClassHash, ec2NodeClassHashVersion, resolvedAmiFamily } from './hash/ec2-node-class-hash.ts';
 export { nodePoolHash, nodePoolHashVersion } from './hash/node-pool-hash.ts';
+export { textHash } from './hash/structural-hash.ts';
 export type { CapacityBuffer } from './kinds/capacity-buffer.ts';
 export type { Condition } from './kinds/conditions.ts';
 export type { KindDefinition, PrinterColumn } from './kinds/definition.ts';

@@ -39,9 +39,11 @@ import { staticDeprovisioningController } from './static/deprovisioning.ts';
 import { NodeCounts } from './static/node-counts.ts';
 import { staticProvisioningController } from './static/provisioning.ts';
 
-export type { Controller, ControllerContext, ControllerSettings } from './context.ts';
+export { again, type Controller, type ControllerContext, type ControllerSettings, ownKey, source } from './context.ts';
+export { subjectOf } from './event-subjects.ts';
 export { isServedBy } from './managed.ts';
 export { nodeClaims, nodePools } from './own-resources.ts';
+export { patchObject, patchStatus } from './writes.ts';
 
 export interface Controllers {
   controllers: Controller[];

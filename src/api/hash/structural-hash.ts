@@ -121,3 +121,6 @@ export const ifTextMap = (map: Readonly<Record<string, string>> | undefined | nu
 /** A duration is a structure around its nanoseconds; a plain one of zero has, by the rule for zero, no field at all. */
 export const hashDuration = (nanoseconds: bigint): Hash =>
   hashStruct('Duration', [['Duration', nanoseconds === 0n ? undefined : hashInt64(nanoseconds)]]);
+
+/** Of one text, as it stands in names of things that older versions made. */
+export const textHash = (text: string): string => hashText(hashString(text));

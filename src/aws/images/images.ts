@@ -76,6 +76,19 @@ export class Images {
     return { kind: 'found', images };
   }
 
+  /** Forgets what `latest` stood for where that image is deprecated now: the next look asks SSM again. */
+  async forgetDeprecated(): Promise<void> {
+    const { ec2, clock, parameters } = this.options;
+    const latest = parameters.latest();
+    if (latest.length === 0) return;
+    const ids = [...new Set(latest.map(({ value }) => value))];
+    const images = await describeImages(ec2, byIds(ids));
+    const deprecated = new Set(
+      images.filter((image) => isDeprecated(image, clock.now())).map(({ ImageId }) => ImageId),
+    );
+    for (const { name, value } of latest) if (deprecated.has(value)) parameters.forget(name);
+  }
+
   private async questions(terms: EC2NodeClass['spec']['amiSelectorTerms']): Promise<Question[] | ImagesAnswer> {
     const alias = terms.find((term) => term.alias !== undefined)?.alias;
     if (alias !== undefined) return this.aliasQuestion(alias);
