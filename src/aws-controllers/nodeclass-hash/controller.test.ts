@@ -55,7 +55,7 @@ describe('H5', () => {
         subnetSelectorTerms: [{ id: 'subnet-1' }],
         securityGroupSelectorTerms: [{ id: 'sg-1' }],
       },
-    } as never);
+    });
     await bench.run(1_000);
     const { metadata } = await bench.find();
     const now = metadata.annotations?.[hash];

@@ -184,7 +184,7 @@ export async function openNodeClasses(options: NodeClassBenchOptions = {}) {
     /** Makes or changes a class and lets the controllers see it. */
     async classOf(spec: DeepPartial<EC2NodeClass['spec']> = {}, name = 'default'): Promise<EC2NodeClass> {
       const isNew = (await get(ec2NodeClasses, name)) === undefined;
-      await apply(ec2NodeClasses, { metadata: { name }, spec: isNew ? { ...defaultSpec, ...spec } : spec } as never);
+      await apply(ec2NodeClasses, { metadata: { name }, spec: isNew ? { ...defaultSpec, ...spec } : spec });
       await run(1_000);
       return find(name);
     },
@@ -193,8 +193,8 @@ export async function openNodeClasses(options: NodeClassBenchOptions = {}) {
         ...over,
         metadata: { name, ...over.metadata },
         spec: { nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: nodeClass }, requirements: [] },
-      } as NodeClaim);
-      if (over.status !== undefined) await apply(nodeClaims, { metadata: { name }, status: over.status } as never);
+      });
+      if (over.status !== undefined) await apply(nodeClaims, { metadata: { name }, status: over.status });
       await run(100);
       return (await get(nodeClaims, name)) as NodeClaim;
     },

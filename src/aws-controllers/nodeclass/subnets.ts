@@ -18,7 +18,9 @@ export function subnetsStep(subnets: Pick<Subnets, 'list'>): Step {
       });
       return minuteMs;
     }
-    draft.update({ subnets: found.map(({ freeAddresses: _, ...subnet }) => subnet) });
+    draft.update({
+      subnets: found.map(({ id, zone, zoneID }) => (zoneID === undefined ? { id, zone } : { id, zone, zoneID })),
+    });
     draft.set({ type, status: 'True' });
     return minuteMs;
   };

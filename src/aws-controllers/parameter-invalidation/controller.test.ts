@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-const [[latest = '', standard = ''] = []] = Object.entries(al2023Parameters);
+const [latest = '', standard = ''] = Object.entries(al2023Parameters)[0] ?? [];
 const idsOf = async () => (await bench.status()).amis?.map(({ id }) => id);
 const publish = (name: string) => {
   bench.world.parameters[name] = 'ami-new';

@@ -93,7 +93,7 @@ describe('R5: hashes are only compared when both sides have both annotations of 
     [stamped, { [hash]: '2', [version]: 'v4' }],
   ])('%j against %j is no drift', async (ofClass, ofClaim) => {
     expect(
-      await ask({ nodeClass: classOf({}, ofClass as never), claim: claimOf({ annotations: ofClaim as never }) }),
+      await ask({ nodeClass: classOf({}, ofClass as never), claim: claimOf({ annotations: ofClaim }) }),
     ).toBeUndefined();
   });
 });
