@@ -4,7 +4,14 @@ import { disruptionBenches } from './disruption.ts';
 import { kubeBenches } from './kube.ts';
 import { plannerBenches, plannerGrowth } from './planner.ts';
 import { simBenches } from './sim.ts';
+import { simRunningBenches } from './sim-running.ts';
 
-export const benches: Bench[] = [...plannerBenches, ...disruptionBenches, ...kubeBenches, ...simBenches];
+export const benches: Bench[] = [
+  ...plannerBenches,
+  ...disruptionBenches,
+  ...kubeBenches,
+  ...simBenches,
+  ...simRunningBenches,
+];
 
 export const growths: Growth[] = [...plannerGrowth];

@@ -3,6 +3,8 @@
 export const simNode = (index: number) => ({
   metadata: {
     name: `node-${String(index).padStart(5, '0')}`,
+    // A fake kubelet's, where there are any.
+    annotations: { 'kwok.x-k8s.io/node': 'fake' },
     labels: {
       'kubernetes.io/arch': 'amd64',
       'kubernetes.io/os': 'linux',
@@ -13,6 +15,18 @@ export const simNode = (index: number) => ({
   spec: { providerID: `kwok://node-${index}` },
   status: { capacity: { cpu: '4', memory: '16Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] },
 });
+
+export const simDeployment = (index: number, replicas: number) => {
+  const { metadata, spec } = simPod(index);
+  return {
+    metadata: { name: metadata.labels.app, namespace: metadata.namespace },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: metadata.labels.app } },
+      template: { metadata: { labels: { app: metadata.labels.app } }, spec },
+    },
+  };
+};
 
 export const simPod = (index: number, nodes = 0) => ({
   metadata: {
