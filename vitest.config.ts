@@ -40,12 +40,18 @@ export default defineConfig({
       }),
       project('aws', ['test/aws/**/*.test.ts'], { ...slow, globalSetup: [awsEmulator], fileParallelism: false }),
       project('browser', ['test/browser/**/*.test.ts'], { ...slow, fileParallelism: false }),
-      project('long', ['test/**/*.long.test.ts'], {
+      project('long', ['test/{rig,kube,end-to-end,aws}/**/*.long.test.ts'], {
         ...slow,
         globalSetup: [controlPlane, awsEmulator],
         exclude: [],
         testTimeout: 1_200_000,
         maxConcurrency: 24,
+        fileParallelism: false,
+      }),
+      // Campaigns in virtual time need a core and nothing else.
+      project('long-virtual', ['test/{scenario,planner}/**/*.long.test.ts'], {
+        exclude: [],
+        testTimeout: 1_500_000,
         fileParallelism: false,
       }),
     ],

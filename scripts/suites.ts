@@ -41,15 +41,14 @@ export const testTasks: Task[] = [
   ...suite('browser', ['test/browser']),
 ];
 
-export const longTasks: Task[] =
-  globSync('test/**/*.long.test.ts').length > 0
-    ? [
-        {
-          name: 'long suite',
-          command: vitest('long'),
-          countsTests: true,
-          stage: 2,
-          needs: ['control plane', 'AWS emulator'],
-        },
-      ]
+const long = (project: string, folders: string[], more: Partial<Task>): Task[] =>
+  folders.some((folder) => globSync(`${folder}/**/*.long.test.ts`).length > 0)
+    ? [{ name: `${project} suite`, command: vitest(project), countsTests: true, stage: 2, ...more }]
     : [];
+
+export const longTasks: Task[] = [
+  ...long('long', ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws'], {
+    needs: ['control plane', 'AWS emulator'],
+  }),
+  ...long('long-virtual', ['test/scenario', 'test/planner'], { alongside: true }),
+];

@@ -15,6 +15,8 @@ export interface Task {
   countsTests?: boolean;
   /** Tasks of a later stage start when all earlier ones have ended. */
   stage?: number;
+  /** Needs nothing but a core of its own, so it may run beside a suite on real components in CI too. */
+  alongside?: boolean;
   /** Real components without which it cannot run. */
   needs?: readonly ComponentName[];
 }
@@ -44,12 +46,16 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
   const stageOf = (task: Task): number => task.stage ?? 0;
   for (const stage of [...new Set(tasks.map(stageOf))].sort((left, right) => left - right)) {
     const waiting = tasks.filter((task) => stageOf(task) === stage);
-    const lane = async (): Promise<void> => {
-      for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) add(await runTask(task, reports));
+    const lane = async (queue: Task[]): Promise<void> => {
+      for (let task = queue.shift(); task !== undefined; task = queue.shift()) add(await runTask(task, reports));
     };
     // Suites on real components wait more than they compute; in CI they still go one by one, because there a suite that
     // was disturbed by its neighbour costs a whole run.
-    await Promise.all(stage > 0 && process.env['CI'] === 'true' ? [lane()] : [lane(), lane()]);
+    const oneByOne = stage > 0 && process.env['CI'] === 'true';
+    const queues = oneByOne
+      ? [waiting.filter((task) => !task.alongside), waiting.filter((task) => task.alongside)]
+      : [waiting, waiting];
+    await Promise.all(queues.map(lane));
   }
   rmSync(reports, { recursive: true, force: true });
   for (const note of notes) console.log(pc.yellow(note));
