@@ -92,6 +92,7 @@ export async function runControllerProcess(
   const endpoints = await serveEndpoints({
     metricsPort: settings.metricsPort,
     healthPort: settings.healthProbePort,
+    enableProfiling: settings.enableProfiling,
     metrics,
     notReady: () => {
       const waiting = caches.filter((cache) => !cache.isSynced).map((cache) => cache.name);

@@ -4,8 +4,9 @@ import { type Endpoints, serveEndpoints } from './endpoints.ts';
 let endpoints: Endpoints | undefined;
 afterEach(async () => endpoints?.close());
 
-async function serve(notReady?: string): Promise<Endpoints> {
+async function serve(notReady?: string, enableProfiling = false): Promise<Endpoints> {
   endpoints = await serveEndpoints({
+    enableProfiling,
     metricsPort: 0,
     healthPort: 0,
     notReady: () => notReady,
@@ -46,4 +47,20 @@ test('a busy port is an error that names the flag, and nothing keeps listening',
     metrics: { contentType: '', render: () => Promise.resolve('') },
   });
   await expect(second).rejects.toThrow(/in use; choose another with --metrics-port/);
+});
+
+test('profiles are served on the metrics port when asked for, and only then', async () => {
+  const plain = await serve();
+  expect((await get(plain.metricsPort, '/debug/pprof/heap')).status).toBe(404);
+  await plain.close();
+  const { metricsPort } = await serve(undefined, true);
+  expect(await (await get(metricsPort, '/debug/pprof/')).text()).toContain('/debug/pprof/profile');
+  expect(await (await get(metricsPort, '/debug/pprof/cmdline')).text()).toContain(process.argv[0] ?? '');
+  expect(await (await get(metricsPort, '/debug/pprof/heap')).json()).toHaveProperty('head');
+  expect(await (await get(metricsPort, '/debug/pprof/profile?seconds=0.1')).json()).toHaveProperty('nodes');
+  expect((await get(metricsPort, '/debug/pprof/goroutine')).status).toBe(200);
+  const unknown = await get(metricsPort, '/debug/pprof/threadcreate');
+  expect(unknown.status).toBe(404);
+  expect(await unknown.text()).toContain('this runtime has no threadcreate profile');
+  expect((await get(metricsPort, '/metrics')).status).toBe(200);
 });

@@ -3,6 +3,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { KerfError } from '../base/index.ts';
+import { startProfiler } from './profiling.ts';
 
 export interface Endpoints {
   /** The ports listened on, for callers that asked for port 0. */
@@ -17,6 +18,8 @@ export interface EndpointOptions {
   /** Why the process is not ready yet; undefined when it is. */
   notReady(): string | undefined;
   metrics: { contentType: string; render(): Promise<string> };
+  /** Also serve profiles of this process, on the metrics port. */
+  enableProfiling?: boolean;
 }
 
 export async function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
@@ -26,11 +29,23 @@ export async function serveEndpoints(options: EndpointOptions): Promise<Endpoint
     if (path !== '/healthz' && path !== '/readyz') response.writeHead(404).end('404 page not found\n');
     else response.writeHead(problem === undefined ? 200 : 500, { 'content-type': 'text/plain' }).end(problem ?? 'ok');
   });
-  const metrics = createServer((request, response) => void answerMetrics(options, request, response));
+  const profiler = options.enableProfiling === true ? await startProfiler() : undefined;
+  const metrics = createServer((request, response) => {
+    const answer = async (): Promise<void> => {
+      if ((await profiler?.answer(request, response)) !== true) await answerMetrics(options, request, response);
+    };
+    answer().catch((error: unknown) => {
+      response.writeHead(500).end(`cannot answer ${request.url}: ${String(error)}\n`);
+    });
+  });
   const healthPort = await listen(health, options.healthPort, 'health-probe-port');
   try {
     const metricsPort = await listen(metrics, options.metricsPort, 'metrics-port');
-    return { metricsPort, healthPort, close: async () => void (await Promise.all([close(health), close(metrics)])) };
+    const closeAll = async (): Promise<void> => {
+      profiler?.close();
+      await Promise.all([close(health), close(metrics)]);
+    };
+    return { metricsPort, healthPort, close: closeAll };
   } catch (error) {
     await close(health);
     throw error;
@@ -46,12 +61,8 @@ async function answerMetrics(
     response.writeHead(404).end('404 page not found\n');
     return;
   }
-  try {
-    const text = await metrics.render();
-    response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
-  } catch (error) {
-    response.writeHead(500).end(`cannot render metrics: ${String(error)}\n`);
-  }
+  const text = await metrics.render();
+  response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
 }
 
 function listen(server: Server, port: number, flag: string): Promise<number> {

@@ -81,6 +81,25 @@ describe('a deleted claim', () => {
     expect(await bench.isNodeGone('b')).toBe(false);
   });
 
+  test('whose node registered before the claim could say so drains it like any other', async () => {
+    await bench.makeClaim();
+    const patch = bench.kube.patch.bind(bench.kube);
+    bench.kube.patch = (resource, ...rest) =>
+      resource.plural === 'nodeclaims' ? Promise.reject(new Error('not now')) : patch(resource, ...rest);
+    await bench.join();
+    expect((await bench.node()).metadata.labels?.['karpenter.sh/registered']).toBe('true');
+    expect((await bench.condition('Registered'))?.status).toBe('Unknown');
+    await bench.remove(nodeClaims, 'a');
+    bench.kube.patch = patch;
+    await bench.run(60_000);
+    expect((await bench.node()).metadata.deletionTimestamp).toBeDefined();
+    expect(bench.cloud.deletions).toEqual([]);
+    expect(await bench.isGone()).toBe(false);
+    await releaseNode();
+    await bench.run(10_000);
+    expect(await bench.isGone()).toBe(true);
+  });
+
   test('deletes its node first and waits until it is gone', async () => {
     await bench.makeMachine();
     await deleteClaim();

@@ -1,5 +1,5 @@
 // The end of a claim: its nodes are deleted (and drained by their own controller), then its machine, then its finalizer.
-import { annotation, conditionType, durationMs, finalizer, type NodeClaim } from '../../../api/index.ts';
+import { annotation, conditionType, durationMs, finalizer, label, type NodeClaim } from '../../../api/index.ts';
 import { formatTime, parseTime } from '../../../base/index.ts';
 import { resources } from '../../../ports/index.ts';
 import { done, type Outcome } from '../../../runtime/index.ts';
@@ -51,8 +51,12 @@ export function terminating(
     let claim = await withDeadline(found);
     const nodepool = metrics.nodepoolOf(claim);
     const providerID = claim.status?.providerID || (await launcher.launchedFor(claim))?.providerID;
-    if (providerID && claimCondition(claim, conditionType.registered)?.status === 'True') {
-      const nodes = cluster.nodes.filedUnder(providerID);
+    const nodes = providerID ? cluster.nodes.filedUnder(providerID) : [];
+    // The node carries the label a moment before the claim says so, and pods come in that moment: both count.
+    const isRegistered =
+      claimCondition(claim, conditionType.registered)?.status === 'True' ||
+      nodes.some(({ metadata }) => metadata.labels?.[label.registered] === 'true');
+    if (isRegistered) {
       for (const node of nodes)
         if (node.metadata.deletionTimestamp === undefined) await deleteObject(kube, resources.nodes, node);
       // The nodes' own controller drains them; their going wakes this claim again.
