@@ -24,6 +24,10 @@ export interface Measurement {
   pricePerHour?: number;
   greedyPricePerHour?: number;
   boundPerHour?: number;
+  /** The longest anybody else had to wait while the work ran in slices. */
+  longestPauseMs?: number;
+  /** What else is worth knowing, in words. */
+  remark?: string;
 }
 
 export interface Bar {
@@ -34,6 +38,9 @@ export interface Bar {
   /** Price over the lower bound. */
   maxBoundRatio?: number;
   maxNodes?: number;
+  maxPauseMs?: number;
+  /** Price over that of the method compared with. */
+  maxGreedyRatio?: number;
 }
 
 export interface Bench {

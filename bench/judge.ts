@@ -17,6 +17,11 @@ export function missedBars(bench: Bench, result: Result): string[] {
   if (result.bestMs > 10) {
     check(bar.maxColdRatio, (result.coldMs ?? 0) / result.bestMs, (limit) => `cold over ${limit} x warm`);
   }
+  check(bar.maxPauseMs, result.longestPauseMs, (limit) => `holds others up for over ${limit} ms`);
+  if (result.greedyPricePerHour !== undefined && result.pricePerHour !== undefined) {
+    const ratio = result.pricePerHour / result.greedyPricePerHour;
+    check(bar.maxGreedyRatio, ratio, (limit) => `over ${limit} x greedy`);
+  }
   check(bar.maxNodes, result.nodes, (limit) => `over ${limit} nodes`);
   if (result.boundPerHour !== undefined && result.pricePerHour !== undefined) {
     check(bar.maxBoundRatio, result.pricePerHour / result.boundPerHour, (limit) => `over ${limit} x bound`);

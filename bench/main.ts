@@ -88,6 +88,7 @@ async function main(): Promise<void> {
     process.stdout.write(`${JSON.stringify({ machine, results: document, growth: grown, peer }, null, 2)}\n`);
   } else {
     process.stdout.write(resultTable(chosen, results, baseline));
+    for (const { name, remark } of results) if (remark !== undefined) process.stdout.write(`${name}: ${remark}\n`);
     process.stdout.write(growthLines(grown));
     if (peer.length > 0) process.stdout.write(`\n${peerTable(peer, results)}`);
   }

@@ -19,7 +19,7 @@ const cpuSizes = [2, 4, 8, 16, 32, 48, 64];
 const memoryPerCpu = [2, 4, 8];
 
 /** Seven sizes in three shapes, on-demand in three zones; memory makes the price uneven, as in real catalogues. */
-export function fleetCatalogue(): InstanceTypeSpec[] {
+function fleetCatalogue(): InstanceTypeSpec[] {
   return memoryPerCpu.flatMap((ratio) =>
     cpuSizes.map((cpu): InstanceTypeSpec => {
       const name = `m${ratio}-${cpu}`;
@@ -191,7 +191,7 @@ function pool(): SnapshotObject {
 }
 
 /** A node with its claim: initialized, ready, quiet for long. */
-export function machine(name: string, type: InstanceTypeSpec, zone: string): SnapshotObject[] {
+function machine(name: string, type: InstanceTypeSpec, zone: string): SnapshotObject[] {
   const labels = {
     [label.hostname]: name,
     [label.zone]: zone,

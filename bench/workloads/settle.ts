@@ -1,8 +1,9 @@
 // Lets disruption work on a snapshot until it has nothing more to do: after each command the pods are where the planner
 // puts them and the nodes are gone, as they would be some minutes later.
-import type { Command, InstanceTypeSpec, Round, Sliced, Snapshot, SnapshotObject } from '../../src/core/index.ts';
+import { atOnce, type Sliced } from '../../src/base/index.ts';
+import type { Command, Round, Snapshot, SnapshotObject } from '../../src/core/index.ts';
 import { emptinessCommand, Fleet, Round as NewRound, planSnapshot, singleNodeCommand } from '../../src/core/index.ts';
-import { machine } from './fleets.ts';
+import { machineOf, nodeOf, typeNamed } from './fragmented.ts';
 
 export type MultiMethod = (round: Round) => Sliced<{ readonly command: Command | undefined }>;
 
@@ -23,7 +24,7 @@ export function settle(start: Snapshot, multi: MultiMethod): Settled {
   for (;;) {
     const round = new NewRound(new Fleet(snapshot));
     const command =
-      emptinessCommand(round).command ?? drain(multi(round)).command ?? drain(singleNodeCommand(round)).command;
+      emptinessCommand(round).command ?? atOnce(multi(round)).command ?? atOnce(singleNodeCommand(round)).command;
     if (command === undefined || commands === mostCommands) {
       const pricePerHour = round.fleet.members.reduce((sum, member) => sum + member.price, 0);
       return { pricePerHour, evictions, commands, nodes: round.fleet.members.length };
@@ -35,22 +36,14 @@ export function settle(start: Snapshot, multi: MultiMethod): Settled {
   }
 }
 
-export function drain<T>(work: Sliced<T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 function carriedOut(snapshot: Snapshot, command: Command, number: number): { snapshot: Snapshot; evictions: number } {
   const gone = new Set(command.members.map((member) => member.name));
-  const types = new Map((snapshot.instanceTypes?.[0]?.items ?? []).map((type) => [type.name, type]));
+  const types = snapshot.instanceTypes?.[0]?.items ?? [];
   const added: SnapshotObject[] = [];
   for (const [index, replacement] of command.replacements.entries()) {
     if (replacement.kind !== 'planned') continue;
-    const { chosen } = replacement.node;
-    const type = types.get(chosen.instanceType) as InstanceTypeSpec;
-    added.push(...machine(`new-${String(number).padStart(4, '0')}-${index}`, type, chosen.zone));
+    const type = typeNamed(types, replacement.node.chosen);
+    added.push(...machineOf(`new-${String(number).padStart(4, '0')}-${index}`, type, replacement.node));
   }
   const staying = snapshot.objects.items.filter(
     ({ kind, metadata }) => !((kind === 'Node' || kind === 'NodeClaim') && gone.has(metadata.name)),
@@ -76,10 +69,6 @@ function carriedOut(snapshot: Snapshot, command: Command, number: number): { sna
     snapshot: { ...snapshot, objects: { ...snapshot.objects, items: [...others, ...added, ...moved] } },
     evictions: moving.length,
   };
-}
-
-function nodeOf(pod: SnapshotObject): string {
-  return (pod as { spec?: { nodeName?: string } }).spec?.nodeName ?? '';
 }
 
 function waiting(pod: SnapshotObject): SnapshotObject {

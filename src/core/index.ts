@@ -20,9 +20,9 @@ export { instanceTypeGone, requirementsDrifted } from './disruption/drift-reason
 export { consolidationProblem, driftProblem, emptinessProblem } from './disruption/eligibility.ts';
 export { emptinessCommand, isEmptinessCandidate } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
-export { budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
+export { budgetsOf, Fleet, fleetInSlices, type Member } from './disruption/fleet.ts';
 export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';
-export { Round, type Sliced } from './disruption/round.ts';
+export { Round } from './disruption/round.ts';
 export { singleNodeCommand } from './disruption/single-node.ts';
 export { type Validation, validateConsolidation, validateEmptiness } from './disruption/validation.ts';
 export { type NodeVerdict, nodeVerdicts } from './disruption/verdicts.ts';

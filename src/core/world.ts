@@ -102,7 +102,11 @@ export interface MovableWorld {
 }
 
 export function indexMovable(snapshot: Snapshot): MovableWorld {
-  return atOnce(compile(snapshot, true));
+  return atOnce(indexMovableInSlices(snapshot));
+}
+
+export function indexMovableInSlices(snapshot: Snapshot): Sliced<MovableWorld> {
+  return compile(snapshot, true);
 }
 
 /** Yields after every pod, node and instance type that has been compiled. */

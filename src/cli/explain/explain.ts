@@ -1,11 +1,10 @@
 // `kerf explain node|nodepool NAME`: whether a node would be removed or replaced, what that saves, or everything that
 // keeps it and what to change, the first thing first.
 import { type Command, Option } from 'commander';
-import { KerfError, parseTime } from '../../base/index.ts';
+import { atOnce, KerfError, parseTime } from '../../base/index.ts';
 import { Fleet, type NodeVerdict, nodeVerdicts, Round, type Snapshot } from '../../core/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { type Paint, paintFor, progressLine } from '../output/index.ts';
-import { finish } from '../plan/consolidate.ts';
 import { price } from '../plan/money.ts';
 import { loadSnapshot, type PlanFlags } from '../plan/plan.ts';
 
@@ -73,7 +72,7 @@ async function explain(terminal: Terminal, kind: string, name: string, flags: Ex
 
 function verdictsFor(snapshot: Snapshot, kind: string, name: string): NodeVerdict[] {
   const round = new Round(new Fleet(snapshot));
-  return finish(
+  return atOnce(
     nodeVerdicts(round, (member) => {
       if (kind === 'nodepool') return member.poolName === name;
       return (kind === 'node' && member.name === name) || member.machine.claim?.metadata.name === name;

@@ -1,5 +1,6 @@
 // `kerf plan --consolidate`: what disruption would do next with a cluster, and a verdict about every node. The same
 // decisions the controller makes, without its waiting and without changing anything.
+import { atOnce } from '../../base/index.ts';
 import {
   type Command,
   commandText,
@@ -11,7 +12,6 @@ import {
   type NodeVerdict,
   nodeVerdicts,
   Round,
-  type Sliced,
   type Snapshot,
   singleNodeCommand,
 } from '../../core/index.ts';
@@ -40,10 +40,10 @@ export function planConsolidation(snapshot: Snapshot): ConsolidationPlan {
   const round = new Round(new Fleet(snapshot));
   const command =
     emptinessCommand(round).command ??
-    finish(driftCommand(round)).command ??
-    finish(multiNodeCommand(round)).command ??
-    finish(singleNodeCommand(round)).command;
-  const nodes = finish(nodeVerdicts(round));
+    atOnce(driftCommand(round)).command ??
+    atOnce(multiNodeCommand(round)).command ??
+    atOnce(singleNodeCommand(round)).command;
+  const nodes = atOnce(nodeVerdicts(round));
   return {
     apiVersion: 'kerf/v1',
     kind: 'ConsolidationPlan',
@@ -66,14 +66,6 @@ function nextOf(command: Command): NonNullable<ConsolidationPlan['next']> {
     ),
     savingsPerHour: command.savings,
   };
-}
-
-/** A sliced computation at one go: a command line has nobody else to serve. */
-export function finish<T>(work: Sliced<T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
 }
 
 /** Lines of the table before the rest is left to -o json. */

@@ -1,7 +1,7 @@
 // The disruption loop: one round after another, each tries the methods in order and the first that acts ends it.
 // Empty nodes first, then drifted ones, then what can be packed better; consolidation looks twice before it acts.
 import { conditionType, isTrue } from '../../api/index.ts';
-import { type AbortSignalLike, inSlices } from '../../base/index.ts';
+import { type AbortSignalLike, inSlices, type Sliced } from '../../base/index.ts';
 import {
   approvedText,
   blockersOf,
@@ -14,14 +14,13 @@ import {
   driftProblem,
   emptinessCommand,
   emptinessProblem,
-  Fleet,
+  fleetInSlices,
   isBalanced,
   isEmptinessCandidate,
   type Member,
   multiNodeCommand,
   Round,
   type Score,
-  type Sliced,
   singleNodeCommand,
   staticDriftCommands,
   unreadableSchedules,
@@ -139,7 +138,8 @@ export class DisruptionLoop {
     const instanceTypes = await instanceTypesOfPools(this.context);
     const startedMs = clock.now();
     const changedAt = cluster.changedAt();
-    const round = new Round(new Fleet(snapshotFor(this.context, instanceTypes), { queued: this.parts.queue.names() }));
+    const snapshot = snapshotFor(this.context, instanceTypes);
+    const round = new Round(await inSlices(clock, fleetInSlices(snapshot, { queued: this.parts.queue.names() })));
     this.lookAgainMs = clock.now() + (clock.now() - startedMs) / quietShare;
     return { round, changedAt };
   }

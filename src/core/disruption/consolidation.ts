@@ -2,6 +2,7 @@
 // and then why. Prices are judged by what the provider might really launch, not by what would be nicest.
 
 import { capacityType, label } from '../../api/names.ts';
+import { atOnce, type Sliced } from '../../base/index.ts';
 import type { Claim } from '../packing/claim.ts';
 import type { ChosenOffering, PlannedNode } from '../plan.ts';
 import type { InstanceType } from '../pools/instance-types.ts';
@@ -39,7 +40,7 @@ const notCheaper = "Can't replace with a cheaper node";
 
 export class Consolidator {
   readonly whatIf: WhatIf;
-  private readonly prices: LaunchPrices;
+  readonly prices: LaunchPrices;
 
   constructor(whatIf: WhatIf) {
     this.whatIf = whatIf;
@@ -47,7 +48,11 @@ export class Consolidator {
   }
 
   decide(members: readonly Member[]): Consolidation {
-    const simulation = this.whatIf.simulate(members, { sparesRestless: true });
+    return atOnce(this.decideInSlices(members));
+  }
+
+  *decideInSlices(members: readonly Member[]): Sliced<Consolidation> {
+    const simulation = yield* this.whatIf.simulateInSlices(members, { sparesRestless: true });
     if (simulation.failed.length > 0) return none('PodsDoNotFit', failureText(simulation));
     const total = sum(members);
     const { destinations } = simulation;

@@ -1,13 +1,14 @@
 // Drift: nodes that are no longer what their pool asks for are replaced one command at a time, those without pods to move
 // first, then the ones that have waited longest. Static pools exchange theirs one for one.
 
+import type { Sliced } from '../../base/index.ts';
 import { parseTime } from '../../base/index.ts';
 import { conditionIsTrue, type NodePool } from '../kube/objects.ts';
 import { hasReschedulablePods } from './candidates.ts';
 import type { Command, Replacement } from './command.ts';
 import { driftProblem } from './eligibility.ts';
 import { conditionOf, isStatic, type Member } from './fleet.ts';
-import type { Round, Sliced } from './round.ts';
+import type { Round } from './round.ts';
 import { failureText } from './what-if.ts';
 
 export interface DriftOutcome {
@@ -25,7 +26,7 @@ export function* driftCommand(round: Round): Sliced<DriftOutcome> {
     ...byDriftTime(drifted.filter(hasReschedulablePods)),
   ]) {
     if (allowance.of(member.poolName) < 1) continue;
-    const simulation = round.whatIf.simulate([member], { sparesRestless: false });
+    const simulation = yield* round.whatIf.simulateInSlices([member], { sparesRestless: false });
     yield undefined;
     const { nodes, errors } = simulation.failed.length > 0 ? { nodes: [], errors: [] } : simulation.finish();
     if (simulation.failed.length > 0) blocked.push({ member, message: failureText(simulation) });

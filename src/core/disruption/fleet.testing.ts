@@ -1,6 +1,7 @@
 // Words for disruption tests: a managed node with its claim, pods on it, and a round over all of it.
 
 import { label } from '../../api/names.ts';
+import { atOnce } from '../../base/index.ts';
 import type { SnapshotObject } from '../index.ts';
 import {
   node,
@@ -12,7 +13,6 @@ import {
   snapshot,
 } from '../testing/builders.testing.ts';
 import { Fleet, type FleetOptions } from './fleet.ts';
-import type { Sliced } from './round.ts';
 import { Round } from './round.ts';
 
 type Fields = Record<string, unknown>;
@@ -112,12 +112,7 @@ export const roundOf = (objects: SnapshotObject[], parts: SnapshotParts = {}, op
   new Round(fleetOf(objects, parts, options));
 
 /** Runs a sliced computation to its end. */
-export function finish<T>(sliced: Sliced<T>): T {
-  for (;;) {
-    const { done, value } = sliced.next();
-    if (done) return value;
-  }
-}
+export const finish = atOnce;
 
 export const names = (members: readonly { name: string }[] | undefined): string[] =>
   (members ?? []).map((member) => member.name).sort();

@@ -2,13 +2,13 @@
 // compiles the snapshot once; candidates, budgets and what-ifs are questions to it.
 
 import { label } from '../../api/names.ts';
-import { parseGoDuration, parseTime } from '../../base/index.ts';
+import { parseGoDuration, parseTime, type Sliced } from '../../base/index.ts';
 import { allowedDisruptions, type PoolCounts } from '../budgets/budgets.ts';
 import { type Condition, conditionIsTrue, type DisruptionBudget, type NodePool, type Pod } from '../kube/objects.ts';
 import type { Machine } from '../nodes/machines.ts';
 import { isBufferPod } from '../pods/pod-classes.ts';
 import type { InstanceTypeSpec, Snapshot } from '../snapshot.ts';
-import { indexMovable, type MovableWorld } from '../world.ts';
+import { indexMovable, indexMovableInSlices, type MovableWorld } from '../world.ts';
 import { rescheduleCost, residentCost } from './costs.ts';
 import { PodBlockers } from './pod-blockers.ts';
 
@@ -39,6 +39,7 @@ export interface FleetOptions {
 }
 
 export class Fleet {
+  readonly snapshot: Snapshot;
   readonly movable: MovableWorld;
   readonly members: readonly Member[];
   readonly nowMs: number;
@@ -48,8 +49,9 @@ export class Fleet {
   private readonly servedKinds: ReadonlySet<string> | undefined;
   private readonly pools: ReadonlyMap<string, NodePool>;
 
-  constructor(snapshot: Snapshot, options: FleetOptions = {}) {
-    this.movable = indexMovable(snapshot);
+  constructor(snapshot: Snapshot, options: FleetOptions = {}, movable = indexMovable(snapshot)) {
+    this.snapshot = snapshot;
+    this.movable = movable;
     const { objects, active, machines, podsOn } = this.movable;
     this.nowMs = (snapshot.time === undefined ? undefined : parseTime(snapshot.time)) ?? 0;
     this.spotToSpot = snapshot.settings?.featureGates?.['SpotToSpotConsolidation'] ?? false;
@@ -175,6 +177,11 @@ export class Fleet {
       ...state,
     };
   }
+}
+
+/** The same, compiled in slices. */
+export function* fleetInSlices(snapshot: Snapshot, options: FleetOptions = {}): Sliced<Fleet> {
+  return new Fleet(snapshot, options, yield* indexMovableInSlices(snapshot));
 }
 
 export function isStatic(pool: NodePool | undefined): boolean {

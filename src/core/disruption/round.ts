@@ -1,14 +1,13 @@
 // One round over one fleet: candidates and budgets are worked out once, and so is the answer about each single node, which
 // several methods ask for. Budgets are handed out node by node, so that no method can spend one twice.
 
+import { atOnce, type Sliced } from '../../base/index.ts';
 import { BalancedPolicy, type Score } from './balanced.ts';
 import { type DisruptionClass, isCandidate } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
 import { type Consolidation, Consolidator } from './consolidation.ts';
 import type { Fleet, Member } from './fleet.ts';
 import { WhatIf } from './what-if.ts';
-
-export type { Sliced } from '../../base/index.ts';
 
 export class Round {
   readonly fleet: Fleet;
@@ -46,9 +45,13 @@ export class Round {
 
   /** The answer about one node alone, worked out once. */
   single(member: Member): Consolidation {
+    return atOnce(this.singleInSlices(member));
+  }
+
+  *singleInSlices(member: Member): Sliced<Consolidation> {
     let answer = this.singles.get(member);
     if (answer === undefined) {
-      answer = this.consolidator.decide([member]);
+      answer = yield* this.consolidator.decideInSlices([member]);
       this.singles.set(member, answer);
     }
     return answer;

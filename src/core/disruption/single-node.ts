@@ -1,13 +1,15 @@
 // Single-node consolidation: the first node, in order, that can go or be replaced by something cheaper. Pools take turns,
 // so that one large pool does not keep the others waiting; pools an interrupted scan did not reach come first.
 
+import type { Sliced } from '../../base/index.ts';
 import type { Score } from './balanced.ts';
 import { bySavingsRatio } from './candidates.ts';
 import type { Command } from './command.ts';
 import type { Consolidation } from './consolidation.ts';
+import { consolidationCommand } from './consolidation-command.ts';
 import { consolidationProblem } from './eligibility.ts';
 import type { Member } from './fleet.ts';
-import type { Round, Sliced } from './round.ts';
+import type { Round } from './round.ts';
 
 export interface SingleOptions {
   /** Pools to begin with. */
@@ -55,7 +57,7 @@ export function* singleNodeCommand(round: Round, options: SingleOptions = {}): S
       continue;
     }
     if (round.balanced.isHopeless(member)) continue;
-    const answer = round.single(member);
+    const answer = yield* round.singleInSlices(member);
     yield undefined;
     if (answer.kind === 'none') {
       refused.push({ member, answer });
@@ -69,21 +71,6 @@ export function* singleNodeCommand(round: Round, options: SingleOptions = {}): S
     return outcome({ command: consolidationCommand('single', [member], answer), scores });
   }
   return outcome({});
-}
-
-export function consolidationCommand(
-  consolidationType: 'single' | 'multi',
-  members: readonly Member[],
-  answer: Exclude<Consolidation, { kind: 'none' }>,
-): Command {
-  return {
-    reason: 'Underutilized',
-    consolidationType,
-    members,
-    replacements: answer.kind === 'replace' ? [{ kind: 'planned', node: answer.replacement }] : [],
-    savings: answer.savings,
-    destinations: answer.destinations,
-  };
 }
 
 /** The first of each pool, then the second of each, and so on; the named pools before the others. */

@@ -1,12 +1,13 @@
 // A verdict about every node: it would go, it would be replaced, or it stays, and then everything that keeps it, in the
 // order in which it would have to change. Verdicts are about each node alone; what goes together is a command's business.
 
+import type { Sliced } from '../../base/index.ts';
 import type { ChosenOffering } from '../plan.ts';
 import { blockersOf, isEmptyNode } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
 import { consolidationProblem, driftProblem, emptinessProblem } from './eligibility.ts';
 import type { Member } from './fleet.ts';
-import type { Round, Sliced } from './round.ts';
+import type { Round } from './round.ts';
 import { failureText } from './what-if.ts';
 
 export interface VerdictBlocker {
@@ -54,7 +55,7 @@ export function* nodeVerdicts(round: Round, isAsked: (member: Member) => boolean
   const verdicts: NodeVerdict[] = [];
   for (const member of round.fleet.members) {
     if (!isAsked(member)) continue;
-    verdicts.push(verdictOf(round, member));
+    verdicts.push(yield* verdictOf(round, member));
     yield undefined;
   }
   return verdicts.sort((left, right) => (left.node < right.node ? -1 : 1));
@@ -62,9 +63,9 @@ export function* nodeVerdicts(round: Round, isAsked: (member: Member) => boolean
 
 type Judged = Pick<NodeVerdict, 'verdict' | 'reason' | 'savingsPerHour' | 'replacements' | 'blockers'>;
 
-function verdictOf(round: Round, member: Member): NodeVerdict {
+function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
   const { machine, poolName, instanceType, price } = member;
-  const judged = drifted(round, member) ?? undrifted(round, member);
+  const judged = (yield* drifted(round, member)) ?? (yield* undrifted(round, member));
   const { reason, replacements, ...rest } = judged;
   const createdAt = machine.claim?.metadata.creationTimestamp ?? machine.node?.metadata.creationTimestamp;
   return {
@@ -80,7 +81,7 @@ function verdictOf(round: Round, member: Member): NodeVerdict {
   };
 }
 
-function undrifted(round: Round, member: Member): Judged {
+function* undrifted(round: Round, member: Member): Sliced<Judged> {
   const blockers = told(blockersOf(round.fleet, member, 'graceful'));
   const isEmpty = isEmptyNode(member);
   const problem = isEmpty
@@ -91,7 +92,7 @@ function undrifted(round: Round, member: Member): Judged {
   const reason: DisruptionReason = isEmpty ? 'Empty' : 'Underutilized';
   const budget = budgetBlockers(round, member, reason);
   if (isEmpty) return budget.length > 0 ? kept(budget) : goes('remove', reason, member.price);
-  const answer = round.single(member);
+  const answer = yield* round.singleInSlices(member);
   if (answer.kind === 'none') return kept([...budget, ...told([answer])]);
   const unbalanced = round.scores([member], answer.savings).find((score) => !score.approved);
   if (unbalanced !== undefined) {
@@ -105,12 +106,12 @@ function undrifted(round: Round, member: Member): Judged {
 }
 
 /** Undefined for nodes that have not drifted. */
-function drifted(round: Round, member: Member): Judged | undefined {
+function* drifted(round: Round, member: Member): Sliced<Judged | undefined> {
   if (driftProblem(member) !== undefined) return undefined;
   const blockers = told(blockersOf(round.fleet, member, 'eventual'));
   if (blockers.length > 0) return kept(blockers);
   const budget = budgetBlockers(round, member, 'Drifted');
-  const simulation = round.whatIf.simulate([member], { sparesRestless: false });
+  const simulation = yield* round.whatIf.simulateInSlices([member], { sparesRestless: false });
   if (simulation.failed.length > 0) {
     return kept([...budget, ...told([{ code: 'PodsDoNotFit', message: failureText(simulation) }])]);
   }

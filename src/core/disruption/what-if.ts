@@ -2,10 +2,11 @@
 // same planner on the nodes that remain and on new ones. The fleet is compiled once and asked many times; each answer
 // starts from the compiled counts and leaves nothing behind.
 
+import { atOnce, type Sliced } from '../../base/index.ts';
 import { namespacedKey, type Pod } from '../kube/objects.ts';
 import type { Claim } from '../packing/claim.ts';
 import { ClaimFinisher, type FinishedClaim } from '../packing/finish.ts';
-import { type Packed, solve } from '../packing/solve.ts';
+import { type Packed, solveInSlices } from '../packing/solve.ts';
 import type { PlannedNode } from '../plan.ts';
 import { isBufferPod } from '../pods/pod-classes.ts';
 import { explain } from '../reasons/explain.ts';
@@ -28,6 +29,8 @@ export interface Simulation {
   finish(): { nodes: PlannedNode[]; errors: MoveError[] };
   /** Existing nodes, by name, that pods were placed on. */
   readonly destinations: readonly string[];
+  /** Names of existing nodes with the keys of the pods placed there. */
+  placements(): [string, string[]][];
 }
 
 export interface WhatIfOptions {
@@ -92,11 +95,24 @@ export class WhatIf {
     return this.podsOf.get(member.name)?.length ?? 0;
   }
 
+  /** What its movable pods ask for together, by resource column. */
+  loadOf(member: Member): Float64Array {
+    const { workload, resources } = this.fleet.movable.world;
+    const load = new Float64Array(resources.names.length);
+    for (const position of this.podsOf.get(member.name) ?? []) {
+      const { need } = (workload.pods[position] as PlannedPod).group;
+      need.columns.forEach((column, at) => {
+        load[column] = (load[column] as number) + (need.amounts[at] as number);
+      });
+    }
+    return load;
+  }
+
   /** Names of nodes that virtual pods of capacity buffers would be on. */
   nodesWithBufferPods(): Set<string> {
     if (!this.fleet.hasBufferPods) return new Set();
     const { world } = this.fleet.movable;
-    const packed = this.pack([], false);
+    const packed = atOnce(this.pack([], false));
     const names = new Set<string>();
     packed.nodes.pods.forEach((pods, index) => {
       if (pods.some((pod) => isBufferPod((world.workload.pods[pod] as PlannedPod).pod))) {
@@ -106,10 +122,15 @@ export class WhatIf {
     return names;
   }
 
-  simulate(members: readonly Member[], { sparesRestless }: WhatIfOptions): Simulation {
+  simulate(members: readonly Member[], options: WhatIfOptions): Simulation {
+    return atOnce(this.simulateInSlices(members, options));
+  }
+
+  /** Yields after every pod; one simulation must end before the next begins. */
+  *simulateInSlices(members: readonly Member[], { sparesRestless }: WhatIfOptions): Sliced<Simulation> {
     this.simulations += 1;
     const { world } = this.fleet.movable;
-    const packed = this.pack(members, sparesRestless);
+    const packed = yield* this.pack(members, sparesRestless);
     const { workload } = world;
     const isWaiting = (pod: number): boolean => !(workload.pods[pod] as PlannedPod).pod.spec?.nodeName;
     const failed = packed.failed.filter(({ pod }) => !isWaiting(pod));
@@ -132,10 +153,21 @@ export class WhatIf {
       destinations,
       errors: (most = errorsShown) => [...early, ...this.explained(packed, failed)].slice(0, most),
       finish: () => this.finished(claims),
+      placements: () => this.placements(packed),
     };
   }
 
-  private pack(members: readonly Member[], sparesRestless: boolean): Packed {
+  private placements(packed: Packed): [string, string[]][] {
+    const { pods } = this.fleet.movable.world.workload;
+    const placements: [string, string[]][] = [];
+    packed.nodes.pods.forEach((placed, index) => {
+      const keys = placed.map((pod) => (pods[pod] as PlannedPod).key);
+      placements.push([(this.memberAt[index] as Member).name, keys]);
+    });
+    return placements;
+  }
+
+  private *pack(members: readonly Member[], sparesRestless: boolean): Sliced<Packed> {
     const { world } = this.fleet.movable;
     const closed = sparesRestless ? this.restless.slice() : new Uint8Array(this.restless.length).fill(open);
     const positions = members.flatMap((member) => this.podsOf.get(member.name) ?? []);
@@ -151,9 +183,11 @@ export class WhatIf {
       movedPods,
     );
     const destinations = { closed, moved: this.moved };
-    const packed = solve(world, { strictReservations: false, whatIf: { pods, destinations, starting } });
-    for (const position of positions) this.moved[position] = 0;
-    return packed;
+    try {
+      return yield* solveInSlices(world, { strictReservations: false, whatIf: { pods, destinations, starting } });
+    } finally {
+      for (const position of positions) this.moved[position] = 0;
+    }
   }
 
   private explained(packed: Packed, failed: Packed['failed']): MoveError[] {

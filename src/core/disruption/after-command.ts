@@ -1,0 +1,95 @@
+// The snapshot as it would be some minutes after a command: its nodes are gone, the replacement is there and quiet, and
+// pods are where the planner put them. For looking ahead; nothing is told to anybody.
+
+import { label } from '../../api/names.ts';
+import { type NodePool, namespacedKey, type Pod } from '../kube/objects.ts';
+import { allocatableOf, customLabels, singleValuedLabels } from '../launch/launch-options.ts';
+import type { PlannedNode } from '../plan.ts';
+import type { Snapshot, SnapshotObject } from '../snapshot.ts';
+import type { Command } from './command.ts';
+import type { Fleet } from './fleet.ts';
+import type { WhatIf } from './what-if.ts';
+
+export interface After {
+  readonly snapshot: Snapshot;
+  readonly evictions: number;
+}
+
+/** Undefined if the pods would not find the places the command counts on. */
+export function afterCommand(whatIf: WhatIf, command: Command, number: number): After | undefined {
+  const { fleet } = whatIf;
+  const gone = new Set(command.members.map((member) => member.name));
+  const placeOf = new Map<string, string>();
+  const added: SnapshotObject[] = [];
+  if (command.reason !== 'Empty') {
+    const simulation = whatIf.simulate(command.members, { sparesRestless: true });
+    if (simulation.failed.length > 0 || simulation.claims.length > 1) return undefined;
+    for (const [node, pods] of simulation.placements()) for (const pod of pods) placeOf.set(pod, node);
+    for (const replacement of command.replacements) {
+      if (replacement.kind !== 'planned') continue;
+      const name = `ahead-${number}`;
+      added.push(...newMachine(fleet, name, replacement.node));
+      for (const pod of replacement.node.pods) placeOf.set(pod, name);
+    }
+  }
+  let evictions = 0;
+  const items = fleet.snapshot.objects.items.flatMap((object) => {
+    const { kind, metadata } = object;
+    if ((kind === 'Node' || kind === 'NodeClaim') && gone.has(metadata.name)) return [];
+    if (kind !== 'Pod' || !gone.has((object as Pod).spec?.nodeName ?? '')) return [object];
+    evictions += 1;
+    const place = placeOf.get(namespacedKey(metadata));
+    // Daemons and static pods end with their node.
+    return place === undefined ? [] : [{ ...object, spec: { ...(object as Pod).spec, nodeName: place } }];
+  });
+  const { snapshot } = fleet;
+  return {
+    snapshot: { ...snapshot, objects: { ...snapshot.objects, items: [...items, ...added] as SnapshotObject[] } },
+    evictions,
+  };
+}
+
+function newMachine(fleet: Fleet, name: string, { nodePool, chosen, requirements }: PlannedNode): SnapshotObject[] {
+  const type = fleet.typeOf(nodePool, chosen.instanceType);
+  const { snapshot } = fleet;
+  if (type === undefined) return [];
+  const facts = snapshot.provider ?? { nodeClasses: [], wellKnownLabels: [] };
+  const created = snapshot.time ?? '';
+  const template = (fleet.pool(nodePool) as NodePool | undefined)?.spec?.template;
+  const { group = '', kind = '', name: className = '' } = template?.spec?.nodeClassRef ?? {};
+  const labels: Record<string, string> = {
+    ...template?.metadata?.labels,
+    ...singleValuedLabels(type.requirements, facts),
+    ...customLabels(requirements, facts),
+    [label.hostname]: name,
+    [label.zone]: chosen.zone,
+    [label.capacityType]: chosen.capacityType,
+    [label.nodePool]: nodePool,
+    [label.registered]: 'true',
+    [label.initialized]: 'true',
+    [`${group}/${kind.toLowerCase()}`]: className,
+  };
+  const condition = (type_: string) => ({ type: type_, status: 'True', lastTransitionTime: created });
+  const room = { capacity: { ...type.capacity }, allocatable: allocatableOf(type) };
+  const providerID = `ahead:///${name}`;
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, uid: name, creationTimestamp: created, labels },
+      spec: { providerID, taints: [...(template?.spec?.taints ?? [])] },
+      status: { ...room, conditions: [condition('Ready')] },
+    },
+    {
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodeClaim',
+      metadata: { name, uid: name, creationTimestamp: created, labels },
+      spec: {},
+      status: {
+        providerID,
+        ...room,
+        conditions: ['Launched', 'Registered', 'Initialized', 'Consolidatable'].map(condition),
+      },
+    },
+  ];
+}

@@ -1,0 +1,20 @@
+// From a decision about nodes to the command that carries it out.
+
+import type { Command } from './command.ts';
+import type { Consolidation } from './consolidation.ts';
+import type { Member } from './fleet.ts';
+
+export function consolidationCommand(
+  consolidationType: 'single' | 'multi',
+  members: readonly Member[],
+  answer: Exclude<Consolidation, { kind: 'none' }>,
+): Command {
+  return {
+    reason: 'Underutilized',
+    consolidationType,
+    members,
+    replacements: answer.kind === 'replace' ? [{ kind: 'planned', node: answer.replacement }] : [],
+    savings: answer.savings,
+    destinations: answer.destinations,
+  };
+}

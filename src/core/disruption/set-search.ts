@@ -1,0 +1,216 @@
+// The search for nodes that can go together, replaced by nothing or by one cheaper node. Everybody else takes the longest
+// prefix of one order that works; here that is only one of the starts. Others are the sets that sums say one new node
+// could hold, and sets grown from nodes that can go by themselves. The best are then changed node by node while that
+// helps. Every set counts only after the planner has placed its pods; how much is asked is bounded by pods moved, not by
+// a clock, so that the same cluster always gives the same answer.
+
+import type { Sliced } from '../../base/index.ts';
+import type { Score } from './balanced.ts';
+import { bySavingsRatio } from './candidates.ts';
+import type { Consolidation } from './consolidation.ts';
+import { consolidationProblem } from './eligibility.ts';
+import type { Member } from './fleet.ts';
+import { type MergeSet, mergeSets } from './merge-sets.ts';
+import type { Round } from './round.ts';
+
+export interface Found {
+  readonly members: readonly Member[];
+  readonly answer: Exclude<Consolidation, { kind: 'none' }>;
+  readonly scores: readonly Score[];
+  /** That would move. */
+  readonly pods: number;
+}
+
+/** More nodes than this are never moved by one command. */
+const mostMembers = 100;
+/** Pods moved by all questions of one search together; a question costs at least `leastWork`. */
+const mostWork = 12_000;
+const leastWork = 20;
+const mostMerges = 16;
+const mostClimbs = 60;
+const climbStarts = 2;
+/** Savings that differ by less are the same. */
+const cent = 1e-9;
+
+export class SetSearch {
+  /** Nodes that may go and whose pools' budgets have room, the best savings for the trouble first. */
+  readonly members: readonly Member[];
+  /** Some had to wait for their pool's budget. */
+  readonly constrained: boolean;
+  readonly rejected: Score[] = [];
+  private readonly round: Round;
+  private readonly isTimeUp: () => boolean;
+  private readonly affordable: readonly Member[];
+  private readonly known = new Map<string, Found | undefined>();
+  /** What a pod costs per hour, on average over the fleet. */
+  private readonly pricePerPod: number;
+  private work = mostWork;
+
+  constructor(round: Round, isTimeUp: () => boolean = () => false) {
+    this.round = round;
+    this.isTimeUp = isTimeUp;
+    const eligible = round.candidates('graceful').filter((member) => consolidationProblem(member) === undefined);
+    const budgets = round.allowance('Underutilized');
+    this.members = bySavingsRatio(eligible).filter((member) => budgets.of(member.poolName) >= 1);
+    const allowance = round.allowance('Underutilized');
+    this.affordable = this.members.filter((member) => allowance.take(member.poolName));
+    this.constrained = this.affordable.length < eligible.length;
+    const { members } = round.fleet;
+    const pods = members.reduce((sum, member) => sum + round.whatIf.podCount(member), 0);
+    this.pricePerPod = members.reduce((sum, member) => sum + member.price, 0) / Math.max(1, pods);
+  }
+
+  /** Binary search for the longest prefix that works, as if longer ones failed whenever shorter ones do. */
+  *prefix(): Sliced<Found | undefined> {
+    const order = this.affordable.slice(0, mostMembers + 1);
+    let best: Found | undefined;
+    let least = 1;
+    let most = order.length - 1;
+    while (least <= most && !this.isTimeUp()) {
+      const middle = (least + most) >>> 1;
+      const found = yield* this.ask(order.slice(0, middle + 1));
+      if (found === undefined) most = middle - 1;
+      else {
+        least = middle + 1;
+        best = found;
+      }
+    }
+    return best;
+  }
+
+  /** The best set there is to be found; moving a pod must earn `thrift` times what a pod costs on average. */
+  *wide(thrift: number): Sliced<Found | undefined> {
+    this.work = mostWork;
+    const podCost = thrift * this.pricePerPod;
+    const worth = ({ answer, pods }: Found): number => answer.savings - podCost * pods;
+    const found: Found[] = [];
+    const note = (each: Found | undefined): void => {
+      if (each !== undefined && each.members.length >= 2) found.push(each);
+    };
+    note(yield* this.prefix());
+    for (const set of yield* this.merges(podCost)) note(yield* this.tryIfAffordable(set.members));
+    const removable = yield* this.removable();
+    for (const order of [removable, byTrouble(removable), byPrice(removable)]) note(yield* this.grow(order));
+    const ranked = found.sort((left, right) => worth(right) - worth(left));
+    for (const start of ranked.slice(0, climbStarts)) note(yield* this.climb(start, worth));
+    return found.sort((left, right) => worth(right) - worth(left))[0];
+  }
+
+  private *merges(podCost: number): Sliced<MergeSet[]> {
+    const { whatIf, consolidator } = this.round;
+    const sets: MergeSet[] = [];
+    const podCosts = podCost > 0 ? [0, podCost] : [0];
+    for (const set of mergeSets(whatIf, consolidator.prices, this.members, podCosts, mostMembers)) {
+      if (set !== undefined) sets.push(set);
+      yield undefined;
+      if (this.isTimeUp()) break;
+    }
+    const worth = (set: MergeSet): number => set.savings - podCost * set.pods;
+    const unique = new Map(sets.map((set) => [keyOf(set.members), set]));
+    return [...unique.values()].sort((left, right) => worth(right) - worth(left)).slice(0, mostMerges);
+  }
+
+  private *removable(): Sliced<Member[]> {
+    const removable: Member[] = [];
+    for (const member of this.members) {
+      if (this.isTimeUp()) break;
+      const answer = yield* this.round.singleInSlices(member);
+      yield undefined;
+      if (answer.kind === 'delete') removable.push(member);
+    }
+    return removable;
+  }
+
+  /** Adds members in ever smaller portions as long as all of them can go for nothing. */
+  private *grow(order: readonly Member[]): Sliced<Found | undefined> {
+    let current: Found | undefined;
+    let taken: readonly Member[] = [];
+    let rest = order.slice(0, mostMembers);
+    let portion = Math.max(1, rest.length);
+    while (rest.length > 0 && this.work > 0 && !this.isTimeUp()) {
+      const set = [...taken, ...rest.slice(0, portion)];
+      // One that can go by itself is a beginning, but not yet a set.
+      const isBeginning = set.length === 1;
+      const found = isBeginning ? undefined : yield* this.tryIfAffordable(set);
+      if (isBeginning || found?.answer.kind === 'delete') {
+        taken = set;
+        current = found ?? current;
+        rest = rest.slice(portion);
+        portion = Math.max(1, Math.min(portion, rest.length));
+      } else if (portion > 1) portion = Math.ceil(portion / 2);
+      else rest = rest.slice(1);
+    }
+    return current;
+  }
+
+  /** Puts nodes in and takes nodes out, one at a time, as long as that is worth more. */
+  private *climb(start: Found, worth: (found: Found) => number): Sliced<Found> {
+    let current = start;
+    let trials = mostClimbs;
+    for (let improved = true; improved && trials > 0; ) {
+      improved = false;
+      for (const member of this.members) {
+        if (trials <= 0 || this.work <= 0 || this.isTimeUp()) break;
+        const set = current.members.includes(member)
+          ? current.members.filter((each) => each !== member)
+          : [...current.members, member];
+        if (set.length < 2) continue;
+        trials -= 1;
+        const found = yield* this.tryIfAffordable(set);
+        if (found === undefined || worth(found) <= worth(current) + cent) continue;
+        current = found;
+        improved = true;
+      }
+    }
+    return current;
+  }
+
+  private *tryIfAffordable(members: readonly Member[]): Sliced<Found | undefined> {
+    if (members.length < 2 || members.length > mostMembers || this.work <= 0) return undefined;
+    const allowance = this.round.allowance('Underutilized');
+    if (!members.every((member) => allowance.take(member.poolName))) return undefined;
+    return yield* this.ask(members);
+  }
+
+  private *ask(members: readonly Member[]): Sliced<Found | undefined> {
+    const key = keyOf(members);
+    if (this.known.has(key)) return this.known.get(key);
+    const { whatIf, consolidator } = this.round;
+    const pods = members.reduce((sum, member) => sum + whatIf.podCount(member), 0);
+    this.work -= Math.max(leastWork, pods);
+    const answer = yield* consolidator.decideInSlices(members);
+    yield undefined;
+    const found = this.judged(members, answer, pods);
+    this.known.set(key, found);
+    return found;
+  }
+
+  private judged(members: readonly Member[], answer: Consolidation, pods: number): Found | undefined {
+    if (answer.kind === 'none' || answer.savings <= cent) return undefined;
+    const scores = this.round.scores(members, answer.savings);
+    const rejected = scores.filter((score) => !score.approved);
+    this.rejected.push(...rejected);
+    return rejected.length > 0 ? undefined : { members, answer, scores, pods };
+  }
+}
+
+function keyOf(members: readonly Member[]): string {
+  return members
+    .map((member) => member.name)
+    .sort()
+    .join();
+}
+
+function byTrouble(members: readonly Member[]): Member[] {
+  return [...members].sort(
+    (left, right) => left.rescheduleCost - right.rescheduleCost || right.price - left.price || byName(left, right),
+  );
+}
+
+function byPrice(members: readonly Member[]): Member[] {
+  return [...members].sort((left, right) => right.price - left.price || byName(left, right));
+}
+
+function byName(left: Member, right: Member): number {
+  return left.name < right.name ? -1 : 1;
+}
