@@ -59,6 +59,8 @@ export const annotation = {
   bufferName: 'karpenter.sh/capacity-buffer-name',
   bufferNamespace: 'karpenter.sh/capacity-buffer-namespace',
   podDeletionCost: 'controller.kubernetes.io/pod-deletion-cost',
+  /** Ours: the shapes a replacement came instead of, so that none of them comes back within a day. */
+  replaces: 'kerf.sh/replaces',
 } as const;
 
 export const taint = {
@@ -167,6 +169,8 @@ export const conditionType = {
   instanceTerminating: 'InstanceTerminating',
   consistentStateFound: 'ConsistentStateFound',
   disruptionReason: 'DisruptionReason',
+  /** Ours: whether the node would be removed or replaced now, and otherwise the first thing that keeps it. */
+  verdict: 'DisruptionVerdict',
   readyForProvisioning: 'ReadyForProvisioning',
   provisioning: 'Provisioning',
   limitedByQuotas: 'LimitedByQuotas',

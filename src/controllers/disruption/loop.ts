@@ -73,6 +73,8 @@ export class DisruptionLoop {
   /** The state of the cluster in which a method last found nothing to do. */
   private readonly foundNothing = new Map<Memo, number>();
   private unseenPools: ReadonlySet<string> = new Set();
+  /** Claims, by uid, whose replacement would have brought back what was replaced. */
+  private readonly inCircles = new Set<string>();
   private lastRunMs: number | undefined;
   private lookAgainMs = Number.NEGATIVE_INFINITY;
 
@@ -192,7 +194,10 @@ export class DisruptionLoop {
     // A scan that ended early with a command says nothing about the pools behind it.
     if (found.command === undefined) this.unseenPools = found.unseen;
     if (found.timedOut) metrics.timeouts.add({ consolidation_type: 'single' });
-    for (const { member, answer } of found.refused) report.unconsolidatable(member, answer.message);
+    for (const { member, answer } of found.refused) {
+      report.unconsolidatable(member, answer.message);
+      if (answer.code === 'ReplacementLoop') this.noticeLoop(member, answer.message);
+    }
     this.judge(found.rejected, 'rejected');
     if (found.command === undefined) {
       if (!found.constrained && !found.timedOut) this.settle('single', changedAt);
@@ -231,6 +236,16 @@ export class DisruptionLoop {
       this.context.log.error('cannot disrupt nodes', error, { controller: 'disruption', nodes });
       return 'stale';
     }
+  }
+
+  /** Told again and again, counted once per node. */
+  private noticeLoop(member: Member, message: string): void {
+    const { metrics, report } = this.parts;
+    report.goesInCircles(member, message);
+    const uid = member.machine.claim?.metadata.uid ?? member.name;
+    if (this.inCircles.has(uid)) return;
+    this.inCircles.add(uid);
+    metrics.loops.add({ nodepool: member.poolName ?? '' });
   }
 
   private announce(command: Command, scores: readonly Score[]): void {

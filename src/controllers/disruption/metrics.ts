@@ -55,6 +55,11 @@ export function disruptionMetrics(metrics: Metrics) {
       labels: ['decision', 'nodepool', 'policy'],
       buckets: [0, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10],
     }),
+    loops: metrics.counter({
+      name: 'kerf_disruption_replacement_loops_total',
+      help: 'Replacements that were not made because they would have brought back what was replaced within a day.',
+      labels: ['nodepool'],
+    }),
     moves: metrics.counter({
       name: 'karpenter_consolidation_moves_total',
       help: 'Moves judged, by NodePool.',

@@ -23,6 +23,10 @@ export class DisruptionReport {
     this.tell(member, 'Unconsolidatable', capitalised(message), unconsolidatableMs);
   }
 
+  goesInCircles(member: Member, message: string): void {
+    this.tell(member, 'ReplacementLoop', message, unconsolidatableMs, 'Warning');
+  }
+
   candidate(command: Command): void {
     for (const member of command.members) {
       const text = `Consolidation candidate: ${partText(command, member)} ${savingsText(command.savings)}`;
@@ -58,11 +62,17 @@ export class DisruptionReport {
     if (claim !== undefined) this.publish(aboutClaim(claim), event, text);
   }
 
-  private tell(member: Member, reason: string, message: string, dedupeMs?: number): void {
+  private tell(
+    member: Member,
+    reason: string,
+    message: string,
+    dedupeMs?: number,
+    type: RecordedEvent['type'] = 'Normal',
+  ): void {
     const { cluster } = this.context;
     const { node, claim } = cluster.machines.ofClaim(member.machine.claim?.metadata.name ?? '') ?? {};
-    if (node !== undefined) this.publish(aboutNode(node), reason, message, dedupeMs);
-    if (claim !== undefined) this.publish(aboutClaim(claim), reason, message, dedupeMs);
+    if (node !== undefined) this.publish(aboutNode(node), reason, message, dedupeMs, type);
+    if (claim !== undefined) this.publish(aboutClaim(claim), reason, message, dedupeMs, type);
   }
 
   private tellPool(name: string, reason: string, message: string, dedupeMs?: number): void {
@@ -70,8 +80,14 @@ export class DisruptionReport {
     if (pool !== undefined) this.publish(aboutPool(pool), reason, message, dedupeMs);
   }
 
-  private publish(subject: EventSubject, reason: string, message: string, dedupeMs?: number): void {
-    const event: RecordedEvent = { subject, type: 'Normal', reason, message };
+  private publish(
+    subject: EventSubject,
+    reason: string,
+    message: string,
+    dedupeMs?: number,
+    type: RecordedEvent['type'] = 'Normal',
+  ): void {
+    const event: RecordedEvent = { subject, type, reason, message };
     this.context.recorder.publish(dedupeMs === undefined ? event : { ...event, dedupeMs });
   }
 }

@@ -1,7 +1,7 @@
 // The decision about one set of nodes: can they go (delete), can one cheaper node take their place (replace), or neither,
 // and then why. Prices are judged by what the provider might really launch, not by what would be nicest.
 
-import { capacityType, label } from '../../api/names.ts';
+import { annotation, capacityType, label } from '../../api/names.ts';
 import { atOnce, type Sliced } from '../../base/index.ts';
 import type { Claim } from '../packing/claim.ts';
 import type { ChosenOffering, PlannedNode } from '../plan.ts';
@@ -10,6 +10,7 @@ import { minValuesMessage, unmetMinValues } from '../pools/min-values.ts';
 import { allows, requirementOf } from '../requirements/requirement.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { RequirementSpec } from '../snapshot.ts';
+import { type Ancestor, ancestorsOf, ancestryText } from './ancestry.ts';
 import type { Member } from './fleet.ts';
 import { type LaunchPrice, LaunchPrices } from './launch-prices.ts';
 import { failureText, type Simulation, type WhatIf } from './what-if.ts';
@@ -21,7 +22,7 @@ export type NoConsolidationCode =
   | 'MinValuesUnsatisfied'
   | 'SpotToSpotDisabled'
   | 'SpotToSpotInflexible'
-  | 'SameType';
+  | 'ReplacementLoop';
 
 export type Consolidation =
   | { readonly kind: 'delete'; readonly savings: number; readonly destinations: readonly string[] }
@@ -87,14 +88,14 @@ export class Consolidator {
     const cheaper = this.cheaper(claim, set, planned.instanceTypes, members, total);
     if (cheaper.kind === 'none') return cheaper;
     if (!(allowsSpot && allowsCapacity(set, capacityType.onDemand))) {
-      return this.replaceWith(simulation, planned, cheaper.types, this.prices.of(claim.template, set), total);
+      return this.replaceWith(simulation, planned, cheaper.types, this.prices.of(claim.template, set), members);
     }
     // A shortage of spot capacity must fail the launch rather than buy something dearer than what is there.
     const spotSet = this.onlySpot(set);
     const spotPrices = this.prices.of(claim.template, spotSet);
     const spotTypes = cheaper.types.filter((name) => spotPrices.has(name));
     if (spotTypes.length === 0) {
-      return this.replaceWith(simulation, planned, cheaper.types, this.prices.of(claim.template, set), total);
+      return this.replaceWith(simulation, planned, cheaper.types, this.prices.of(claim.template, set), members);
     }
     const isFlexible = unmetMinValues(set, typesNamed(claim, spotTypes)).size === 0;
     return this.replaceWith(
@@ -102,7 +103,7 @@ export class Consolidator {
       { ...planned, requirements: withSpot(planned.requirements) },
       isFlexible ? spotTypes : cheaper.types,
       spotPrices,
-      total,
+      members,
     );
   }
 
@@ -138,7 +139,7 @@ export class Consolidator {
       { ...planned, requirements: withSpot(planned.requirements) },
       types,
       prices,
-      total,
+      members,
     );
   }
 
@@ -181,8 +182,15 @@ export class Consolidator {
     planned: PlannedNode,
     types: string[],
     prices: ReadonlyMap<string, LaunchPrice>,
-    total: number,
+    members: readonly Member[],
   ): Consolidation {
+    const { nowMs } = this.whatIf.fleet;
+    const options = new Set(types);
+    const back = ancestorsOf(members, nowMs).find(
+      ({ instanceType, zone, capacityType: kind }) =>
+        options.has(instanceType) && prices.get(instanceType)?.places.has(`${zone}/${kind}`) === true,
+    );
+    if (back !== undefined) return none('ReplacementLoop', loopText(back, nowMs));
     const [first = ''] = types;
     const offering = prices.get(first)?.cheapest;
     const chosen: ChosenOffering =
@@ -194,10 +202,11 @@ export class Consolidator {
             capacityType: offering.capacityType,
             pricePerHour: offering.price,
           };
+    const annotations = { ...planned.annotations, [annotation.replaces]: ancestryText(members, nowMs) };
     return {
       kind: 'replace',
-      savings: total - (offering?.price ?? 0),
-      replacement: { ...planned, instanceTypes: types, chosen },
+      savings: sum(members) - (offering?.price ?? 0),
+      replacement: { ...planned, instanceTypes: types, chosen, annotations },
       destinations: simulation.destinations,
     };
   }
@@ -210,6 +219,11 @@ export class Consolidator {
 
 function none(code: NoConsolidationCode, message: string): Extract<Consolidation, { kind: 'none' }> {
   return { kind: 'none', code, message };
+}
+
+function loopText({ instanceType, zone, capacityType: kind, replacedMs }: Ancestor, nowMs: number): string {
+  const hours = ((nowMs - replacedMs) / 3_600_000).toFixed(1);
+  return `Replacing it would go in circles: ${instanceType} in ${zone} (${kind}) was replaced ${hours} hours ago`;
 }
 
 function sum(members: readonly Member[]): number {

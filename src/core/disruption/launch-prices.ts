@@ -10,6 +10,8 @@ import type { RequirementSet, RequirementTable } from '../requirements/requireme
 export interface LaunchPrice {
   readonly cheapest: Offering;
   readonly worst: number;
+  /** Where and how it could be launched, as `zone/capacityType`. */
+  readonly places: ReadonlySet<string>;
 }
 
 const preference = [capacityType.reserved, capacityType.spot, capacityType.onDemand];
@@ -35,10 +37,12 @@ export class LaunchPrices {
     const prices = new Map<string, LaunchPrice>();
     for (const type of template.rows.types) {
       const worstOf = new Map<string, number>();
+      const places = new Set<string>();
       let cheapest: Offering | undefined;
       for (const row of type.rows) {
         for (const offering of row.offerings) {
           if (!this.table.compatible(set, offering.set, 'wellKnown')) continue;
+          places.add(`${offering.zone}/${offering.capacityType}`);
           if (cheapest === undefined || offering.price < cheapest.price) cheapest = offering;
           const worst = worstOf.get(offering.capacityType) ?? Number.NEGATIVE_INFINITY;
           worstOf.set(offering.capacityType, Math.max(worst, offering.price));
@@ -46,7 +50,7 @@ export class LaunchPrices {
       }
       if (cheapest === undefined) continue;
       const kind = preference.find((each) => worstOf.has(each)) ?? cheapest.capacityType;
-      prices.set(type.name, { cheapest, worst: worstOf.get(kind) ?? cheapest.price });
+      prices.set(type.name, { cheapest, worst: worstOf.get(kind) ?? cheapest.price, places });
     }
     return prices;
   }

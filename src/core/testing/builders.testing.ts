@@ -257,6 +257,7 @@ export interface SnapshotParts {
   settings?: SnapshotSettings;
   provider?: ProviderFacts;
   nodeState?: NodeStateEntry[];
+  time?: string;
 }
 
 export function snapshot(objects: SnapshotObject[], parts: SnapshotParts = {}): Snapshot {
@@ -264,7 +265,7 @@ export function snapshot(objects: SnapshotObject[], parts: SnapshotParts = {}): 
   return {
     apiVersion: 'kerf/v1',
     kind: 'Snapshot',
-    time: '2026-01-01T00:10:00Z',
+    time: parts.time ?? '2026-01-01T00:10:00Z',
     settings: parts.settings ?? {},
     provider: parts.provider ?? provider,
     objects: { apiVersion: 'v1', kind: 'List', items: objects },
