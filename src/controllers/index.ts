@@ -7,6 +7,7 @@ import { DisruptionLoop } from './disruption/loop.ts';
 import { disruptionMetrics } from './disruption/metrics.ts';
 import { CommandQueue } from './disruption/queue.ts';
 import { DisruptionReport } from './disruption/report.ts';
+import { VerdictLoop } from './disruption/verdict-loop.ts';
 import { EvictionQueue } from './eviction/eviction-queue.ts';
 import { nodeHealthController } from './health/node-health.ts';
 import { nodeMetricsController } from './metrics/node-metrics.ts';
@@ -65,7 +66,7 @@ export function controllersOf(given: ControllerContext): Controllers {
   const evictions = new EvictionQueue(context);
   const removals = new MachineRemoval(context);
   const nodes = new NodeCounts(context.cluster);
-  const disruption = disruptionLoop(context, metrics, nodes);
+  const disruption = disruptionLoops(context, metrics, nodes);
   return {
     controllers: [
       podTrigger(context, provisioner.batcher),
@@ -91,16 +92,20 @@ export function controllersOf(given: ControllerContext): Controllers {
     ],
     loops: [
       { name: 'provisioner', run: (signal) => provisioner.run(signal) },
-      { name: 'disruption', run: (signal) => disruption.run(signal) },
+      { name: 'disruption', run: (signal) => disruption.loop.run(signal) },
+      { name: 'disruption.verdicts', run: (signal) => disruption.verdicts.run(signal) },
     ],
   };
 }
 
-function disruptionLoop(context: ControllerContext, claims: ClaimMetrics, counts: NodeCounts): DisruptionLoop {
+function disruptionLoops(context: ControllerContext, claims: ClaimMetrics, counts: NodeCounts) {
   const metrics = disruptionMetrics(context.metrics);
   const report = new DisruptionReport(context);
   const queue = new CommandQueue(context, { metrics, claims, report, counts });
-  return new DisruptionLoop(context, { queue, metrics, report });
+  return {
+    loop: new DisruptionLoop(context, { queue, metrics, report }),
+    verdicts: new VerdictLoop(context, () => queue.names()),
+  };
 }
 
 /** Controllers that run only with their feature gate. */

@@ -25,7 +25,7 @@ export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';
 export { Round } from './disruption/round.ts';
 export { singleNodeCommand } from './disruption/single-node.ts';
 export { type Validation, validateConsolidation, validateEmptiness } from './disruption/validation.ts';
-export { type NodeVerdict, nodeVerdicts } from './disruption/verdicts.ts';
+export { type NodeVerdict, nodeVerdicts, verdictCode } from './disruption/verdicts.ts';
 export { type SelectorMatch, selectorMatch } from './kube/label-selector.ts';
 export { describeTaint, isEphemeral, sameTaint, tolerates, untolerated } from './kube/taints.ts';
 export {

@@ -10,6 +10,7 @@ import {
   nodeClaimConditions,
   setCondition,
 } from '../../api/index.ts';
+import { formatTime } from '../../base/index.ts';
 
 function contextOf(claim: NodeClaim, nowMs: number): ConditionContext {
   return {
@@ -57,4 +58,17 @@ export function restamped(claim: NodeClaim, type: string, nowMs: number): NodeCl
     { type, status, ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) },
     nowMs,
   );
+}
+
+/** With a condition that says something about the claim without being part of its readiness; every word of it is new. */
+export function withRemark(claim: NodeClaim, change: ConditionChange, nowMs: number): NodeClaim {
+  const remark: Condition = {
+    reason: change.type,
+    message: '',
+    ...change,
+    lastTransitionTime: formatTime(nowMs),
+    observedGeneration: claim.metadata.generation ?? 1,
+  };
+  const others = (claim.status?.conditions ?? []).filter(({ type }) => type !== change.type);
+  return withConditions(claim, [...others, remark]);
 }

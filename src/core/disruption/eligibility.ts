@@ -22,33 +22,55 @@ export interface Ineligible {
   readonly silent?: boolean;
 }
 
-export function emptinessProblem(member: Member, hasBufferPods: (member: Member) => boolean): Ineligible | undefined {
-  if (member.isStatic) return staticPool(member);
-  if (isDisabled(member)) return disabled(member);
-  if (hasBufferPods(member)) return { code: 'BufferPods', message: `Node "${member.name}" has buffer pods` };
-  if (!isEmptyNode(member)) return { code: 'NotEmpty', message: 'node has pods that would have to move', silent: true };
-  return isConsolidatable(member) ? undefined : notQuiet;
+/** Everything that keeps an empty node, in the order in which it must change. */
+export function* emptinessProblems(member: Member, hasBufferPods: (member: Member) => boolean): Generator<Ineligible> {
+  if (member.isStatic) {
+    yield staticPool(member);
+    return;
+  }
+  if (isDisabled(member)) yield disabled(member);
+  if (hasBufferPods(member)) yield { code: 'BufferPods', message: `Node "${member.name}" has buffer pods` };
+  if (!isEmptyNode(member)) yield { code: 'NotEmpty', message: 'node has pods that would have to move', silent: true };
+  if (!isConsolidatable(member) && !isDisabled(member)) yield notQuiet;
 }
 
-export function consolidationProblem(member: Member): Ineligible | undefined {
+export function emptinessProblem(member: Member, hasBufferPods: (member: Member) => boolean): Ineligible | undefined {
+  return firstOf(emptinessProblems(member, hasBufferPods));
+}
+
+/** Everything that keeps a node with pods from being consolidated, in the order in which it must change. */
+export function* consolidationProblems(member: Member): Generator<Ineligible> {
   const { poolName, instanceType } = member;
-  if (member.isStatic) return staticPool(member);
+  if (member.isStatic) {
+    yield staticPool(member);
+    return;
+  }
   if (!member.isTypeKnown) {
-    return { code: 'UnknownInstanceType', message: `Instance Type "${instanceType ?? ''}" not found` };
+    yield { code: 'UnknownInstanceType', message: `Instance Type "${instanceType ?? ''}" not found` };
   }
   for (const [key, value] of [
     [label.capacityType, member.capacityType],
     [label.zone, member.zone],
   ] as const) {
-    if (value === undefined) return { code: 'MissingLabel', message: `Node does not have label "${key}"` };
+    if (value === undefined) yield { code: 'MissingLabel', message: `Node does not have label "${key}"` };
   }
-  if (isDisabled(member)) return disabled(member);
-  if (isEmptyNode(member)) return { code: 'Empty', message: 'node is empty', silent: true };
+  if (isDisabled(member)) yield disabled(member);
+  if (isEmptyNode(member)) yield { code: 'Empty', message: 'node is empty', silent: true };
   if (member.pool?.spec?.disruption?.consolidationPolicy === 'WhenEmpty') {
     const message = `NodePool "${poolName}" has consolidation policy WhenEmpty, but node is not empty`;
-    return { code: 'OnlyWhenEmpty', message };
+    yield { code: 'OnlyWhenEmpty', message };
   }
-  return isConsolidatable(member) ? undefined : notQuiet;
+  // Without a quiet time there is nothing to wait for.
+  if (!isConsolidatable(member) && !isDisabled(member)) yield notQuiet;
+}
+
+export function consolidationProblem(member: Member): Ineligible | undefined {
+  return firstOf(consolidationProblems(member));
+}
+
+function firstOf(problems: Iterable<Ineligible>): Ineligible | undefined {
+  for (const problem of problems) return problem;
+  return undefined;
 }
 
 export function driftProblem({ machine, isStatic }: Member): Ineligible | undefined {

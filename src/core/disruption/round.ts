@@ -6,7 +6,8 @@ import { BalancedPolicy, type Score } from './balanced.ts';
 import { type DisruptionClass, isCandidate } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
 import { type Consolidation, Consolidator } from './consolidation.ts';
-import type { Fleet, Member } from './fleet.ts';
+import { type Fleet, fleetInSlices, type Member } from './fleet.ts';
+import { withoutPodBlockers } from './freed.ts';
 import { WhatIf } from './what-if.ts';
 
 export class Round {
@@ -17,6 +18,7 @@ export class Round {
   private readonly byClass = new Map<DisruptionClass, readonly Member[]>();
   private readonly singles = new Map<Member, Consolidation>();
   private buffered: ReadonlySet<string> | undefined;
+  private freed: Round | undefined;
 
   constructor(fleet: Fleet) {
     this.fleet = fleet;
@@ -55,6 +57,17 @@ export class Round {
       this.singles.set(member, answer);
     }
     return answer;
+  }
+
+  /** What would be found out about the node if no pod kept any node; in slices, because it may need a world of its own. */
+  *freedSingle(member: Member): Sliced<Consolidation> {
+    if (this.freed === undefined) {
+      const snapshot = withoutPodBlockers(this.fleet.snapshot);
+      this.freed = snapshot === this.fleet.snapshot ? this : new Round(yield* fleetInSlices(snapshot));
+    }
+    const { freed } = this;
+    const same = freed === this ? member : freed.fleet.members.find((each) => each.name === member.name);
+    return yield* freed.singleInSlices(same ?? member);
   }
 
   scores(members: readonly Member[], savings: number): Score[] {

@@ -1,12 +1,14 @@
 // A verdict about every node: it would go, it would be replaced, or it stays, and then everything that keeps it, in the
 // order in which it would have to change. Verdicts are about each node alone; what goes together is a command's business.
 
-import type { Sliced } from '../../base/index.ts';
+import { conditionType } from '../../api/names.ts';
+import { parseTime, type Sliced } from '../../base/index.ts';
 import type { ChosenOffering } from '../plan.ts';
+import { balancedThreshold } from './balanced.ts';
 import { blockersOf, isEmptyNode } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
-import { consolidationProblem, driftProblem, emptinessProblem } from './eligibility.ts';
-import type { Member } from './fleet.ts';
+import { consolidationProblems, driftProblem, emptinessProblems } from './eligibility.ts';
+import { conditionOf, type Member } from './fleet.ts';
 import type { Round } from './round.ts';
 import { failureText } from './what-if.ts';
 
@@ -23,17 +25,34 @@ export interface NodeVerdict {
   readonly nodePool?: string;
   readonly instanceType?: string;
   readonly pricePerHour: number;
+  readonly costPerDay: number;
   readonly createdAt?: string;
+  readonly ageSeconds?: number;
   readonly verdict: 'remove' | 'replace' | 'keep';
   readonly reason?: DisruptionReason;
   readonly savingsPerHour: number;
   /** What would come instead. */
   readonly replacements?: readonly ChosenOffering[];
+  /** Existing nodes its pods would move to. */
+  readonly destinations?: readonly string[];
+  /** Since when the first blocker has been the first, as far as the cluster remembers. */
+  readonly since?: string;
   readonly blockers: readonly VerdictBlocker[];
 }
 
 const suggestions: Readonly<Record<string, string>> = {
   NotManaged: 'nothing to do: it belongs to somebody else',
+  AlreadyDisrupting: 'nothing to do: it is on its way out',
+  Leaving: 'nothing to do: it is on its way out',
+  NoNode: 'wait until its Node has joined',
+  NoPoolLabel: 'label the Node with karpenter.sh/nodepool',
+  StaticPool: 'lower spec.replicas of the NodePool',
+  BufferPods: 'shrink the CapacityBuffer that wants the room',
+  UnknownInstanceType: 'let the NodePool offer the instance type again, or wait until the node drifts',
+  MissingLabel: 'put the label back on the Node',
+  PodsDoNotFit: 'give its pods another place: loosen their constraints or the limits of the NodePools',
+  MinValuesUnsatisfied: 'lower minValues of the NodePool, or widen its requirements',
+  SpotToSpotInflexible: 'widen the requirements of the NodePool: more types that are cheaper',
   NotInitialized: 'wait until its startup taints are gone and its resources are registered',
   Nominated: 'wait: pods are about to come to it',
   NodeDoNotDisrupt: 'remove the annotation karpenter.sh/do-not-disrupt from the Node',
@@ -52,6 +71,12 @@ const suggestions: Readonly<Record<string, string>> = {
   NeedsMoreNodes: 'nothing to do: its pods would need several new nodes',
 };
 
+/** The verdict in one word: what would happen, or the first thing that keeps the node. */
+export function verdictCode({ verdict, blockers }: Pick<NodeVerdict, 'verdict' | 'blockers'>): string {
+  if (verdict === 'keep') return blockers[0]?.code ?? 'Kept';
+  return verdict === 'remove' ? 'Removable' : 'Replaceable';
+}
+
 export function* nodeVerdicts(round: Round, isAsked: (member: Member) => boolean = () => true): Sliced<NodeVerdict[]> {
   const verdicts: NodeVerdict[] = [];
   for (const member of round.fleet.members) {
@@ -62,64 +87,74 @@ export function* nodeVerdicts(round: Round, isAsked: (member: Member) => boolean
   return verdicts.sort((left, right) => (left.node < right.node ? -1 : 1));
 }
 
-type Judged = Pick<NodeVerdict, 'verdict' | 'reason' | 'savingsPerHour' | 'replacements' | 'blockers'>;
+type Judged = Pick<NodeVerdict, 'verdict' | 'reason' | 'savingsPerHour' | 'replacements' | 'destinations' | 'blockers'>;
 
 function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
   const { machine, poolName, instanceType, price } = member;
   const judged = (yield* drifted(round, member)) ?? (yield* undrifted(round, member));
-  const { reason, replacements, ...rest } = judged;
+  const { reason, replacements, destinations, ...rest } = judged;
+  const condition = conditionOf(machine.claim?.status?.conditions, conditionType.verdict);
+  const since = condition?.reason === verdictCode(judged) ? condition.lastTransitionTime : undefined;
   const createdAt = machine.claim?.metadata.creationTimestamp ?? machine.node?.metadata.creationTimestamp;
+  const createdMs = parseTime(createdAt ?? '');
   return {
     node: member.name,
     ...(machine.claim === undefined ? {} : { nodeClaim: machine.claim.metadata.name }),
     ...(poolName === undefined ? {} : { nodePool: poolName }),
     ...(instanceType === undefined ? {} : { instanceType }),
     pricePerHour: price,
+    costPerDay: price * 24,
     ...(createdAt === undefined ? {} : { createdAt }),
+    ...(createdMs === undefined ? {} : { ageSeconds: Math.max(0, (round.fleet.nowMs - createdMs) / 1000) }),
+    ...(since === undefined ? {} : { since }),
     ...rest,
     ...(reason === undefined ? {} : { reason }),
     ...(replacements === undefined || replacements.length === 0 ? {} : { replacements }),
+    ...(destinations === undefined || destinations.length === 0 ? {} : { destinations }),
   };
 }
 
 function* undrifted(round: Round, member: Member): Sliced<Judged> {
   const blockers = told(blockersOf(round.fleet, member, 'graceful'));
+  const { machine } = member;
+  if (machine.claim === undefined || machine.node === undefined || member.isQueued) return kept(blockers);
   const isEmpty = isEmptyNode(member);
-  const problem = isEmpty
-    ? emptinessProblem(member, (each) => round.hasBufferPods(each))
-    : consolidationProblem(member);
-  if (problem !== undefined && member.machine.claim !== undefined) blockers.push(...told([problem]));
-  if (blockers.length > 0) return kept(blockers);
+  const problems = isEmpty
+    ? emptinessProblems(member, (each) => round.hasBufferPods(each))
+    : consolidationProblems(member);
+  blockers.push(...told(problems));
   const reason: DisruptionReason = isEmpty ? 'Empty' : 'Underutilized';
-  const budget = budgetBlockers(round, member, reason);
-  if (isEmpty) return budget.length > 0 ? kept(budget) : goes('remove', reason, member.price);
-  const answer = yield* round.singleInSlices(member);
-  if (answer.kind === 'none') return kept([...budget, ...told([answer])]);
+  blockers.push(...budgetBlockers(round, member, reason));
+  if (isEmpty) return blockers.length > 0 ? kept(blockers) : goes('remove', reason, member.price);
+  if (member.index < 0 || member.isStatic || !member.isTypeKnown) return kept(blockers);
+  const isKeptByPods = blockers.some(({ code }) => code.startsWith('Pod'));
+  const answer = isKeptByPods ? yield* round.freedSingle(member) : yield* round.singleInSlices(member);
+  if (answer.kind === 'none') return kept([...blockers, ...told([answer])]);
   const unbalanced = round.scores([member], answer.savings).find((score) => !score.approved);
   if (unbalanced !== undefined) {
-    const message = `Balanced policy: score ${unbalanced.score.toFixed(2)} is below 0.50`;
-    return kept([...budget, ...told([{ code: 'Unbalanced', message }])]);
+    const message = `Balanced policy: score ${unbalanced.score.toFixed(2)} is below ${balancedThreshold.toFixed(2)}`;
+    blockers.push(...told([{ code: 'Unbalanced', message }]));
   }
-  if (budget.length > 0) return kept(budget);
+  if (blockers.length > 0) return kept(blockers);
   return answer.kind === 'delete'
-    ? goes('remove', reason, answer.savings)
-    : goes('replace', reason, answer.savings, [answer.replacement.chosen]);
+    ? goes('remove', reason, answer.savings, [], answer.destinations)
+    : goes('replace', reason, answer.savings, [answer.replacement.chosen], answer.destinations);
 }
 
 /** Undefined for nodes that have not drifted. */
 function* drifted(round: Round, member: Member): Sliced<Judged | undefined> {
   if (driftProblem(member) !== undefined) return undefined;
   const blockers = told(blockersOf(round.fleet, member, 'eventual'));
-  if (blockers.length > 0) return kept(blockers);
-  const budget = budgetBlockers(round, member, 'Drifted');
+  if (member.index < 0 || member.isQueued) return kept(blockers);
+  blockers.push(...budgetBlockers(round, member, 'Drifted'));
   const simulation = yield* round.whatIf.simulateInSlices([member], { sparesRestless: false });
-  if (simulation.failed.length > 0) {
-    return kept([...budget, ...told([{ code: 'PodsDoNotFit', message: failureText(simulation) }])]);
-  }
-  if (budget.length > 0) return kept(budget);
+  if (simulation.failed.length > 0)
+    blockers.push(...told([{ code: 'PodsDoNotFit', message: failureText(simulation) }]));
+  if (blockers.length > 0) return kept(blockers);
   const chosen = simulation.finish().nodes.map((node) => node.chosen);
   const price = chosen.reduce((sum, each) => sum + each.pricePerHour, 0);
-  return goes(chosen.length > 0 ? 'replace' : 'remove', 'Drifted', member.price - price, chosen);
+  const { destinations } = simulation;
+  return goes(chosen.length > 0 ? 'replace' : 'remove', 'Drifted', member.price - price, chosen, destinations);
 }
 
 function budgetBlockers(round: Round, member: Member, reason: DisruptionReason): VerdictBlocker[] {
@@ -147,6 +182,7 @@ function goes(
   reason: DisruptionReason,
   savingsPerHour: number,
   replacements: readonly ChosenOffering[] = [],
+  destinations: readonly string[] = [],
 ): Judged {
-  return { verdict, reason, savingsPerHour, replacements, blockers: [] };
+  return { verdict, reason, savingsPerHour, replacements, destinations, blockers: [] };
 }
