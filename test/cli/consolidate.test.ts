@@ -33,8 +33,18 @@ test('plan --consolidate says what would go next, what that saves, and why a nod
 test('explain node lists what keeps it and what to change', async () => {
   const { code, out } = await runKerf(['explain', 'node', 'node-00000', '--snapshot', file]);
   expect(code).toBe(0);
-  expect(out).toContain('stays:');
+  expect(out).toMatch(/\n {2}stays.*; to let it go, in this order:\n {2}1\. /);
+  expect(out).toMatch(/\$[\d.]+ a day, [\d.]+ hours old/);
   expect(out).toContain('remove the annotation karpenter.sh/do-not-disrupt from the Node');
+});
+
+test('explain nodepool sums its nodes up before it goes through them, and -o json has every figure', async () => {
+  const { out } = await runKerf(['explain', 'nodepool', 'default', '--snapshot', file]);
+  expect(out).toMatch(/^NodePool default {2}6 nodes, \$/);
+  const json = await runKerf(['explain', 'nodepool', 'default', '--snapshot', file, '-o', 'json']);
+  const verdicts = JSON.parse(json.out) as { verdict: string; costPerDay: number; ageSeconds: number }[];
+  expect(verdicts).toHaveLength(6);
+  for (const each of verdicts) expect(each).toMatchObject({ costPerDay: expect.any(Number), ageSeconds: 43_200 });
 });
 
 test('explain says what it can explain, and that a name is unknown', async () => {

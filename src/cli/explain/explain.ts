@@ -2,9 +2,9 @@
 // keeps it and what to change, the first thing first.
 import { type Command, Option } from 'commander';
 import { atOnce, KerfError, parseTime } from '../../base/index.ts';
-import { Fleet, type NodeVerdict, nodeVerdicts, Round, type Snapshot } from '../../core/index.ts';
+import { Fleet, type NodeVerdict, nodeVerdicts, Round, type Snapshot, verdictCode } from '../../core/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
-import { type Paint, paintFor, progressLine } from '../output/index.ts';
+import { counted, type Paint, paintFor, progressLine } from '../output/index.ts';
 import { price } from '../plan/money.ts';
 import { loadSnapshot, type PlanFlags } from '../plan/plan.ts';
 
@@ -62,7 +62,10 @@ async function explain(terminal: Terminal, kind: string, name: string, flags: Ex
     terminal.out(
       flags.output === 'json'
         ? `${JSON.stringify(verdicts, null, 2)}\n`
-        : verdicts.map((verdict) => renderVerdict(verdict, nowMs, paint)).join('\n'),
+        : [
+            ...(kind === 'nodepool' ? [renderPool(name, verdicts, paint)] : []),
+            ...verdicts.map((verdict) => renderVerdict(verdict, nowMs, paint)),
+          ].join('\n'),
     );
     return exitCode.ok;
   } finally {
@@ -81,24 +84,53 @@ function verdictsFor(snapshot: Snapshot, kind: string, name: string): NodeVerdic
 }
 
 const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+/** What a pool's nodes come to, before each of them. */
+export function renderPool(name: string, verdicts: readonly NodeVerdict[], paint: Paint): string {
+  const total = verdicts.reduce((sum, verdict) => sum + verdict.pricePerHour, 0);
+  const going = verdicts.filter((verdict) => verdict.verdict !== 'keep');
+  const saving = going.reduce((sum, verdict) => sum + verdict.savingsPerHour, 0);
+  const keeping = new Map<string, number>();
+  for (const verdict of verdicts) {
+    if (verdict.verdict === 'keep') keeping.set(verdictCode(verdict), (keeping.get(verdictCode(verdict)) ?? 0) + 1);
+  }
+  const reasons = [...keeping].sort((left, right) => right[1] - left[1]).map(([code, count]) => `${count} ${code}`);
+  const lines = [`${paint.bold(`NodePool ${name}`)}  ${counted(verdicts.length, 'node')}, ${price(total)}`];
+  if (going.length > 0) lines.push(`  ${going.length} would go by themselves, saving up to ${price(saving)}`);
+  if (reasons.length > 0) lines.push(`  ${verdicts.length - going.length} stay: ${reasons.join(', ')}`);
+  return `${lines.join('\n')}\n`;
+}
 
 export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint): string {
-  const createdMs = parseTime(verdict.createdAt ?? '');
-  const age = createdMs === undefined ? '' : `, ${((nowMs - createdMs) / dayMs).toFixed(1)} days old`;
-  const daily = `$${(verdict.pricePerHour * 24).toFixed(2)} a day`;
+  const age = verdict.ageSeconds === undefined ? '' : `, ${spanText(verdict.ageSeconds * 1000)} old`;
+  const daily = `$${verdict.costPerDay.toFixed(2)} a day`;
   const lines = [
     `${paint.bold(verdict.node)}  ${verdict.nodePool ?? 'unmanaged'}  ${verdict.instanceType ?? ''}  ${daily}${age}`,
   ];
+  const sinceMs = parseTime(verdict.since ?? '');
+  const since = sinceMs === undefined ? '' : ` for ${spanText(nowMs - sinceMs)} now`;
   if (verdict.verdict === 'keep') {
-    lines.push('  stays:');
-    for (const { code, message, suggestion } of verdict.blockers) {
-      lines.push(`  - ${message} (${code})`);
-      if (suggestion !== undefined) lines.push(`    ${paint.dim(suggestion)}`);
+    lines.push(`  stays${since}; to let it go, in this order:`);
+    for (const [index, { code, message, suggestion }] of verdict.blockers.entries()) {
+      lines.push(`  ${index + 1}. ${message} (${code})`);
+      if (suggestion !== undefined) lines.push(`     ${paint.dim(suggestion)}`);
     }
   } else {
     const instead = (verdict.replacements ?? []).map((each) => `${each.instanceType} in ${each.zone}`).join(', ');
     const what = verdict.verdict === 'remove' ? 'would be removed' : `would be replaced by ${instead}`;
-    lines.push(`  ${what} (${verdict.reason}), saving ${price(verdict.savingsPerHour)}`);
+    lines.push(`  ${what} (${verdict.reason})${since}, saving ${price(verdict.savingsPerHour)}`);
+    if (verdict.destinations !== undefined) lines.push(`  its pods go to ${shortList(verdict.destinations)}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+function spanText(ms: number): string {
+  if (ms >= 2 * dayMs) return `${(ms / dayMs).toFixed(1)} days`;
+  return ms >= 2 * hourMs ? `${(ms / hourMs).toFixed(1)} hours` : `${Math.max(0, Math.round(ms / 60_000))} minutes`;
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 3).join(', ');
+  return names.length > 3 ? `${shown} and ${names.length - 3} more` : shown;
 }

@@ -2,7 +2,7 @@
 // pods are where the planner put them. For looking ahead; nothing is told to anybody.
 
 import { label } from '../../api/names.ts';
-import { type NodePool, namespacedKey, type Pod } from '../kube/objects.ts';
+import { namespacedKey, type Pod } from '../kube/objects.ts';
 import { allocatableOf, customLabels, singleValuedLabels } from '../launch/launch-options.ts';
 import type { PlannedNode } from '../plan.ts';
 import type { Snapshot, SnapshotObject } from '../snapshot.ts';
@@ -55,7 +55,7 @@ function newMachine(fleet: Fleet, name: string, { nodePool, chosen, requirements
   if (type === undefined) return [];
   const facts = snapshot.provider ?? { nodeClasses: [], wellKnownLabels: [] };
   const created = snapshot.time ?? '';
-  const template = (fleet.pool(nodePool) as NodePool | undefined)?.spec?.template;
+  const template = fleet.pool(nodePool)?.spec?.template;
   const { group = '', kind = '', name: className = '' } = template?.spec?.nodeClassRef ?? {};
   const labels: Record<string, string> = {
     ...template?.metadata?.labels,

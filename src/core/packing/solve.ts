@@ -5,7 +5,7 @@
 // Pods of one group are indistinguishable, so a group that failed fails again until something has been placed.
 
 import { label } from '../../api/names.ts';
-import { atOnce, type Sliced } from '../../base/index.ts';
+import type { Sliced } from '../../base/index.ts';
 import type { StartingCounts } from '../topology/topology-index.ts';
 import { TopologyState } from '../topology/topology-state.ts';
 import type { GroupStep, Need, PlannedPod, PodGroup } from '../workload.ts';
@@ -37,10 +37,6 @@ export interface WhatIfInputs {
   readonly destinations: Destinations;
   /** Topology counts without what is gone. */
   readonly starting: readonly StartingCounts[];
-}
-
-export function solve(world: World, options: SolveOptions): Packed {
-  return atOnce(solveInSlices(world, options));
 }
 
 /** Yields after every pod that was tried. */
