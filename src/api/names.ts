@@ -141,6 +141,8 @@ export const awsAnnotation = {
   instanceProfileName: 'karpenter.k8s.aws/instance-profile-name',
   tagged: 'karpenter.k8s.aws/tagged',
   clusterNameTagged: 'compatibility.karpenter.k8s.aws/cluster-name-tagged',
+  /** Ours: EC2 recommends to leave this spot instance, and the node is to be replaced. */
+  rebalanceRecommended: 'karpenter.k8s.aws/rebalance-recommended',
 } as const;
 
 export const awsTag = {

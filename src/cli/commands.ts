@@ -42,4 +42,9 @@ export const commands: CommandDefinition[] = [
     summary: 'print the CustomResourceDefinitions that a cluster needs',
     load: () => import('./crds/crds.ts'),
   },
+  {
+    name: 'iam',
+    summary: 'print the policies, roles and queue that an AWS account needs',
+    load: () => import('./iam/iam.ts'),
+  },
 ];

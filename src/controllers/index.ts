@@ -41,10 +41,11 @@ import { NodeCounts } from './static/node-counts.ts';
 import { staticProvisioningController } from './static/provisioning.ts';
 
 export { again, type Controller, type ControllerContext, type ControllerSettings, ownKey, source } from './context.ts';
-export { subjectOf } from './event-subjects.ts';
+export { aboutClaim, aboutNode, aboutPool, subjectOf } from './event-subjects.ts';
 export { isServedBy } from './managed.ts';
+export { type ClaimMetrics, claimMetrics } from './nodeclaim/claim-metrics.ts';
 export { nodeClaims, nodePools } from './own-resources.ts';
-export { patchObject, patchStatus } from './writes.ts';
+export { deleteClaim, deleteObject, patchObject, patchStatus } from './writes.ts';
 
 export interface Controllers {
   controllers: Controller[];

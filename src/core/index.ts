@@ -60,6 +60,7 @@ export {
   isWaitingEviction,
 } from './pods/pod-classes.ts';
 export { meetsRequirements } from './requirements/meets-requirements.ts';
+export { allows, requirementOf } from './requirements/requirement.ts';
 export { RequestsOfPods } from './resources/pod-requests.ts';
 export { ResourceTable } from './resources/resource-table.ts';
 export type {

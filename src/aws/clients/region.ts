@@ -50,7 +50,3 @@ export function pricingRegionOf(region: string): string {
   if (region.startsWith('eu-')) return 'eu-central-1';
   return 'us-east-1';
 }
-
-export function dnsSuffixOf(region: string): string {
-  return region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-}

@@ -5,7 +5,7 @@ import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
 import type { AwsCredentialIdentityProvider, HttpRequest } from '@smithy/types';
 import { type Clock, KerfError, parseTime } from '../../base/index.ts';
-import { dnsSuffixOf } from './region.ts';
+import { dnsSuffixOf } from '../iam/account.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 export interface ZonalShiftClientOptions {

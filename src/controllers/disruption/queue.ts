@@ -11,7 +11,7 @@ import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import { type Command, decisionOf, type Replacement, startedText } from '../../core/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
-import type { ClaimMetrics, DisruptionCause } from '../nodeclaim/claim-metrics.ts';
+import type { ClaimMetrics } from '../nodeclaim/claim-metrics.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { nominate } from '../planning.ts';
 import { takeRoom } from '../provisioning/launch-room.ts';
@@ -232,7 +232,7 @@ export class CommandQueue {
         const node = cluster.machines.ofClaim(name)?.node;
         await deleteClaim(this.context, claim);
         report.terminating(claim, node, reason);
-        claims.countDisrupted(claim, reason.toLowerCase() as DisruptionCause);
+        claims.countDisrupted(claim, reason.toLowerCase());
       }),
     );
   }

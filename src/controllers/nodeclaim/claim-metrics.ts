@@ -10,18 +10,6 @@ const lifetimes = [
   ...[1, 2, 3, 5, 10, 15, 20, 25, 30].map((days) => days * day),
 ];
 
-export type DisruptionCause =
-  | 'empty'
-  | 'underutilized'
-  | 'drifted'
-  | 'expired'
-  | 'unhealthy'
-  | 'garbage_collected'
-  | 'insufficient_capacity'
-  | 'nodeclass_not_ready'
-  | 'launch_timeout'
-  | 'registration_timeout';
-
 export function claimMetrics(metrics: Metrics) {
   const disrupted = metrics.counter({
     name: 'karpenter_nodeclaims_disrupted_total',
@@ -31,7 +19,8 @@ export function claimMetrics(metrics: Metrics) {
   const of = (claim: NodeClaim | undefined, key: string): string => claim?.metadata.labels?.[key] ?? '';
   return {
     nodepoolOf: (claim: NodeClaim | undefined): string => of(claim, label.nodePool),
-    countDisrupted: (claim: NodeClaim, reason: DisruptionCause): void =>
+    /** Causes of our own controllers: empty, underutilized, drifted, expired, …; a provider has more. */
+    countDisrupted: (claim: NodeClaim, reason: string): void =>
       disrupted.add({ reason, nodepool: of(claim, label.nodePool), capacity_type: of(claim, label.capacityType) }),
     claimsTerminated: metrics.counter({
       name: 'karpenter_nodeclaims_terminated_total',

@@ -1,0 +1,157 @@
+import type { InstanceStatus } from '@aws-sdk/client-ec2';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { awsRefusal, fakeEc2 } from '../../aws/fake-client.testing.ts';
+import { type AwsBench, makeInstance, openAwsBench } from '../aws-bench.testing.ts';
+import { instanceStatusController } from './controller.ts';
+
+const termination = 'karpenter.sh/nodeclaim-termination-timestamp';
+const minute = 60_000;
+let bench: AwsBench;
+let statuses: InstanceStatus[] = [];
+let refusal: Error | undefined;
+let ec2: ReturnType<typeof fakeEc2>;
+
+const open = async (dryRun = false): Promise<void> => {
+  statuses = [];
+  refusal = undefined;
+  ec2 = fakeEc2({
+    DescribeInstanceStatus: () => {
+      if (refusal !== undefined) throw refusal;
+      return { InstanceStatuses: statuses };
+    },
+  });
+  bench = await openAwsBench({
+    controllers: (context, reaction) => [instanceStatusController(context, { ec2: ec2.client, reaction, dryRun })],
+  });
+};
+beforeEach(() => open());
+afterEach(() => bench.close());
+
+const impaired = (sinceMs: number) => ({
+  Status: 'impaired' as const,
+  Details: [{ Name: 'reachability' as const, Status: 'failed' as const, ImpairedSince: new Date(sinceMs) }],
+});
+const ago = (ms: number): number => bench.clock.now() - ms;
+const counted = (category: string) =>
+  bench.metrics.value('karpenter_interruption_instance_status_unhealthy_total', { category });
+const annotationOf = async (name: string) => (await bench.claim(name)).metadata.annotations?.[termination];
+
+describe('I4', () => {
+  test.each(['InstanceStatus', 'SystemStatus'] as const)(
+    'an impaired %s older than two minutes annotates and deletes the claim',
+    async (category) => {
+      await makeInstance(bench, 'a');
+      statuses = [{ InstanceId: 'i-a', [category]: impaired(ago(minute)) }];
+      await bench.run(minute);
+      expect(await bench.isDeleted('a')).toBe(false);
+      await bench.run(minute + 1_000);
+      expect(await bench.isDeleted('a')).toBe(true);
+      expect(await annotationOf('a')).toMatch(/Z$/);
+      expect(bench.eventsOf('a')).toContain('NodeClaim InstanceUnhealthy');
+      const reason = category === 'InstanceStatus' ? 'instance_status' : 'system_status';
+      expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason })).toBe(1);
+    },
+  );
+
+  test.each(['instance-reboot', 'system-reboot', 'system-maintenance', 'instance-retirement', 'instance-stop'])(
+    'a scheduled %s deletes the claim at once, without an annotation',
+    async (Code) => {
+      await makeInstance(bench, 'a');
+      statuses = [{ InstanceId: 'i-a', Events: [{ Code: Code as 'instance-stop' }] }];
+      await bench.run(minute);
+      expect(await bench.isDeleted('a')).toBe(true);
+      expect(await annotationOf('a')).toBeUndefined();
+    },
+  );
+
+  test('a failed check and an event together annotate', async () => {
+    await makeInstance(bench, 'a');
+    const Events = [{ Code: 'instance-stop' as const }];
+    statuses = [{ InstanceId: 'i-a', SystemStatus: impaired(ago(5 * minute)), Events }];
+    await bench.run(minute);
+    expect(await annotationOf('a')).toMatch(/Z$/);
+    expect(await bench.isDeleted('a')).toBe(true);
+  });
+
+  test('reconciling again leaves the annotation and the resource version as they are', async () => {
+    await makeInstance(bench, 'a');
+    statuses = [{ InstanceId: 'i-a', InstanceStatus: impaired(ago(5 * minute)) }];
+    await bench.run(minute);
+    const { metadata } = await bench.claim('a');
+    await bench.run(3 * minute);
+    expect((await bench.claim('a')).metadata).toEqual(metadata);
+  });
+
+  test('an event that is over, a passing check and the disks count for nothing', async () => {
+    await makeInstance(bench, 'a');
+    statuses = [
+      {
+        InstanceId: 'i-a',
+        Events: [{ Code: 'instance-reboot', Description: '[Completed] reboot' }],
+        InstanceStatus: { Status: 'ok', Details: [{ Name: 'reachability', Status: 'passed' }] },
+        AttachedEbsStatus: { Status: 'impaired', Details: [{ Name: 'reachability', Status: 'failed' }] },
+      },
+    ];
+    await bench.run(3 * minute);
+    expect(await bench.isDeleted('a')).toBe(false);
+  });
+});
+
+describe('I5', () => {
+  test('an instance counts once per category until it recovers, each instance by itself', async () => {
+    await makeInstance(bench, 'a');
+    await makeInstance(bench, 'b');
+    const broken = (id: string): InstanceStatus => ({ InstanceId: id, SystemStatus: impaired(0) });
+    statuses = [broken('i-a')];
+    await bench.run(3 * minute);
+    expect(counted('SystemStatus')).toBe(1);
+    statuses = [broken('i-a'), broken('i-b')];
+    await bench.run(minute);
+    expect(counted('SystemStatus')).toBe(2);
+    statuses = [broken('i-b')];
+    await bench.run(minute);
+    statuses = [broken('i-a'), broken('i-b')];
+    await bench.run(minute);
+    expect(counted('SystemStatus')).toBe(3);
+  });
+
+  test('a dry run counts without deleting', async () => {
+    await bench.close();
+    await open(true);
+    await makeInstance(bench, 'a');
+    statuses = [{ InstanceId: 'i-a', InstanceStatus: impaired(0), Events: [{ Code: 'instance-stop' }] }];
+    await bench.run(2 * minute);
+    expect([counted('InstanceStatus'), counted('EventStatus')]).toEqual([1, 1]);
+    expect(await bench.isDeleted('a')).toBe(false);
+    expect(await annotationOf('a')).toBeUndefined();
+  });
+
+  test('instances of others are not counted', async () => {
+    statuses = [{ InstanceId: 'i-other', InstanceStatus: impaired(0) }];
+    await bench.run(2 * minute);
+    expect(counted('InstanceStatus')).toBeUndefined();
+  });
+});
+
+test('three questions are asked a minute, and none any more once that is not permitted', async () => {
+  const filters = ec2.inputs<{ Filters: { Name: string; Values: string[] }[] }>('DescribeInstanceStatus');
+  expect(filters.slice(0, 3).map(({ Filters }) => Filters[0]?.Name)).toEqual([
+    'instance-status.status',
+    'system-status.status',
+    'event.code',
+  ]);
+  refusal = awsRefusal('UnauthorizedOperation');
+  await bench.run(10 * minute);
+  expect(ec2.calls).toHaveLength(6);
+  expect(bench.log.lines.at(-1)?.message).toMatch(/allow ec2:DescribeInstanceStatus/);
+});
+
+test('a throttled question is asked again', async () => {
+  await makeInstance(bench, 'a');
+  refusal = awsRefusal('RequestLimitExceeded');
+  await bench.run(minute);
+  refusal = undefined;
+  statuses = [{ InstanceId: 'i-a', InstanceStatus: impaired(0) }];
+  await bench.run(5 * minute);
+  expect(await bench.isDeleted('a')).toBe(true);
+});

@@ -1,0 +1,79 @@
+// Prints resources as a CloudFormation template. Text with ${…} in it becomes a Fn::Sub.
+import { stringify } from 'yaml';
+import type { InfrastructureResource } from './infrastructure.ts';
+
+export function cloudFormation(description: string, resources: readonly InfrastructureResource[]): string {
+  const template = {
+    AWSTemplateFormatVersion: '2010-09-09',
+    Description: description,
+    Resources: Object.assign({}, ...resources.map((each) => substituted(resourcesOf(each)))) as object,
+  };
+  return stringify(template, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+function resourcesOf(resource: InfrastructureResource): Record<string, unknown> {
+  switch (resource.kind) {
+    case 'policy':
+      return {
+        [resource.id]: {
+          Type: 'AWS::IAM::ManagedPolicy',
+          Properties: { ManagedPolicyName: resource.name, PolicyDocument: resource.document },
+        },
+      };
+    case 'role':
+      return {
+        [resource.id]: {
+          Type: 'AWS::IAM::Role',
+          Properties: {
+            RoleName: resource.name,
+            AssumeRolePolicyDocument: resource.trust,
+            ManagedPolicyArns: resource.policyArns,
+          },
+        },
+      };
+    case 'accessEntry':
+      return {
+        [resource.id]: {
+          Type: 'AWS::EKS::AccessEntry',
+          Properties: {
+            ClusterName: resource.cluster,
+            PrincipalArn: { 'Fn::GetAtt': [resource.roleId, 'Arn'] },
+            Type: resource.type,
+          },
+        },
+      };
+    case 'queue': {
+      const target = { Id: 'KarpenterInterruptionQueueTarget', Arn: { 'Fn::GetAtt': [resource.id, 'Arn'] } };
+      return {
+        [resource.id]: {
+          Type: 'AWS::SQS::Queue',
+          Properties: {
+            QueueName: resource.name,
+            MessageRetentionPeriod: resource.retentionSeconds,
+            SqsManagedSseEnabled: true,
+          },
+        },
+        [`${resource.id}Policy`]: {
+          Type: 'AWS::SQS::QueuePolicy',
+          Properties: { Queues: [{ Ref: resource.id }], PolicyDocument: resource.policy },
+        },
+        ...Object.fromEntries(
+          resource.rules.map(({ id, name, description, pattern }) => [
+            id,
+            {
+              Type: 'AWS::Events::Rule',
+              Properties: { Name: name, Description: description, EventPattern: pattern, Targets: [target] },
+            },
+          ]),
+        ),
+      };
+    }
+  }
+}
+
+function substituted(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('${') ? { 'Fn::Sub': value } : value;
+  if (Array.isArray(value)) return value.map(substituted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, substituted(each)]));
+}

@@ -1,0 +1,191 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { runCommand } from '../run-command.testing.ts';
+import { configure } from './iam.ts';
+
+const here = ['--cluster', 'one', '--region', 'us-west-2', '--account', '123456789012'];
+const iam = async (...args: string[]): Promise<string> => {
+  const { code, out } = await runCommand(configure, args);
+  expect(code).toBe(0);
+  return out;
+};
+const policies = async (...args: string[]): Promise<Record<string, Document>> =>
+  JSON.parse(await iam('policy', ...here, ...args)) as Record<string, Document>;
+
+interface Document {
+  Statement: { Sid: string; Action: string | string[]; Resource: string | string[]; Condition?: object }[];
+}
+const actionsOf = (documents: Document[]): Set<string> =>
+  new Set(documents.flatMap(({ Statement }) => Statement).flatMap(({ Action }) => Action));
+
+describe('the policies of the controller', () => {
+  test('are six, named after the cluster, each within the size IAM allows', async () => {
+    const documents = await policies();
+    expect(Object.keys(documents)).toEqual(
+      ['NodeLifecycle', 'IAMIntegration', 'EKSIntegration', 'Interruption', 'ZonalShift', 'ResourceDiscovery'].map(
+        (part) => `KarpenterController${part}Policy-one`,
+      ),
+    );
+    for (const document of Object.values(documents)) expect(JSON.stringify(document).length).toBeLessThan(6_144);
+  });
+
+  test('allow nothing with effects without a condition on tags, except reading what launches are made of', async () => {
+    const statements = Object.values(await policies()).flatMap(({ Statement }) => Statement);
+    const writes = statements.filter(({ Action }) =>
+      [Action].flat().some((each) => !/:(Describe|Get|List|Receive|DeleteMessage)/.test(each)),
+    );
+    const open = writes.filter(({ Condition }) => Condition === undefined).map(({ Sid }) => Sid);
+    expect(open).toEqual(['AllowScopedEC2InstanceAccessActions']);
+    for (const { Action } of statements) for (const each of [Action].flat()) expect(each).not.toContain('*');
+  });
+
+  test('let tags be added to own instances only, and only ours', async () => {
+    const { 'KarpenterControllerNodeLifecyclePolicy-one': lifecycle } = await policies();
+    const statement = lifecycle?.Statement.find(({ Sid }) => Sid === 'AllowScopedResourceTagging');
+    expect(statement).toMatchObject({
+      Resource: 'arn:aws:ec2:us-west-2:*:instance/*',
+      Condition: {
+        StringEquals: { 'aws:ResourceTag/kubernetes.io/cluster/one': 'owned' },
+        StringLike: { 'aws:ResourceTag/karpenter.sh/nodepool': '*' },
+        StringEqualsIfExists: { 'aws:RequestTag/eks:eks-cluster-name': 'one' },
+        'ForAllValues:StringEquals': { 'aws:TagKeys': ['eks:eks-cluster-name', 'karpenter.sh/nodeclaim', 'Name'] },
+      },
+    });
+  });
+
+  test('one part is printed alone, as `aws iam create-policy` wants it', async () => {
+    const document = JSON.parse(await iam('policy', ...here, '--only', 'Interruption', '--queue', 'q')) as Document;
+    expect(document.Statement[0]?.Resource).toBe('arn:aws:sqs:us-west-2:123456789012:q');
+  });
+
+  test.each([
+    ['cn-north-1', 'arn:aws-cn:eks:cn-north-1:'],
+    ['us-gov-west-1', 'arn:aws-us-gov:eks:us-gov-west-1:'],
+  ])('know the partition of %s', async (region, prefix) => {
+    const text = await iam(
+      'policy',
+      '--cluster',
+      'one',
+      '--region',
+      region,
+      '--account',
+      '1',
+      '--only',
+      'EKSIntegration',
+    );
+    expect(text).toContain(prefix);
+  });
+});
+
+/** Every action the code can call, from the SDK commands it imports. */
+function calledActions(): Set<string> {
+  const prefixes: Record<string, string> = { pricing: 'pricing' };
+  const called = new Set<string>();
+  for (const file of globSync('src/aws*/**/*.ts').filter((each) => !/\.test(ing)?\.ts$/.test(each))) {
+    const imports = /import\s+(?:type\s+)?\{([^}]*)\}\s+from '@aws-sdk\/client-([a-z0-9]+)'/g;
+    for (const [, names = '', service = ''] of readFileSync(file, 'utf8').matchAll(imports)) {
+      for (const [, action] of names.matchAll(/(?<!type )\b(\w+)Command\b/g))
+        called.add(`${prefixes[service] ?? service}:${action}`);
+    }
+  }
+  return called;
+}
+
+describe('the policies and the code agree', () => {
+  /** Nobody needs a permission for it. */
+  const free = new Set(['sts:GetCallerIdentity']);
+
+  test('every action that the code calls is allowed', async () => {
+    const granted = actionsOf(Object.values(await policies()));
+    const called = [...calledActions()].filter((action) => !free.has(action));
+    expect(called.length).toBeGreaterThan(5);
+    expect(called.filter((action) => !granted.has(action))).toEqual([]);
+  });
+});
+
+describe('templates', () => {
+  const commands = [
+    ['policy'],
+    ['node-role'],
+    ['trust'],
+    ['trust', '--oidc-issuer', 'https://oidc.example/id/X'],
+    ['queue'],
+  ];
+
+  test.each(commands)('%s as CloudFormation names no account and substitutes what it needs', async (...args) => {
+    const text = await iam(...args, '--cluster', 'one', '-o', 'cloudformation');
+    const template = parse(text) as { Resources: Record<string, { Type: string }> };
+    expect(Object.keys(template.Resources).length).toBeGreaterThan(0);
+    for (const line of text.split('\n').filter((each) => each.includes('${'))) expect(line).toContain('Fn::Sub');
+  });
+
+  test.each(commands)('%s as Terraform has whole JSON documents and balanced blocks', async (...args) => {
+    const text = await iam(...args, '--cluster', 'one', '--region', 'us-west-2', '-o', 'terraform');
+    const documents = [...text.matchAll(/<<-JSON\n([\s\S]*?)\n\s*JSON\n/g)];
+    for (const [, document = ''] of documents) JSON.parse(document.replaceAll(/\$\{[^}]*\}/g, 'x'));
+    const rest = text.replaceAll(/<<-JSON\n[\s\S]*?\n\s*JSON\n/g, '\n');
+    expect(rest.match(/^resource "\w+" "\w+" \{$/gm)?.length).toBe(rest.match(/^\}$/gm)?.length);
+  });
+
+  test('the queue keeps messages for five minutes, encrypted, refuses plain HTTP, and has five rules', async () => {
+    const { Resources } = parse(await iam('queue', '--cluster', 'one', '-o', 'cloudformation')) as {
+      Resources: Record<string, { Type: string; Properties: Record<string, unknown> }>;
+    };
+    const ofType = (type: string) => Object.values(Resources).filter(({ Type }) => Type === type);
+    expect(ofType('AWS::SQS::Queue')[0]?.Properties).toEqual({
+      QueueName: 'one',
+      MessageRetentionPeriod: 300,
+      SqsManagedSseEnabled: true,
+    });
+    expect(ofType('AWS::Events::Rule')).toHaveLength(5);
+    expect(JSON.stringify(ofType('AWS::SQS::QueuePolicy'))).toMatch(
+      /events.amazonaws.com.*sqs.amazonaws.com.*SecureTransport/,
+    );
+  });
+
+  test('the node role has what nodes need, and may join', async () => {
+    const text = await iam('node-role', '--cluster', 'one', '-o', 'cloudformation');
+    for (const name of ['CNI_Policy', 'WorkerNodePolicy', 'ContainerRegistryPullOnly', 'SSMManagedInstanceCore'])
+      expect(text).toContain(name);
+    expect(text).toContain('EC2_LINUX');
+    expect(await iam('node-role', ...here, '--windows')).toContain('EC2_WINDOWS');
+  });
+
+  test('the trust of a web identity names issuer, audience and subject', async () => {
+    const trust = JSON.parse(await iam('trust', ...here, '--oidc-issuer', 'https://oidc.example/id/X')) as object;
+    expect(trust).toMatchObject({
+      Statement: [
+        {
+          Principal: { Federated: 'arn:aws:iam::123456789012:oidc-provider/oidc.example/id/X' },
+          Condition: {
+            StringEquals: {
+              'oidc.example/id/X:aud': 'sts.amazonaws.com',
+              'oidc.example/id/X:sub': 'system:serviceaccount:kube-system:karpenter',
+            },
+          },
+        },
+      ],
+    });
+  });
+});
+
+describe('mistakes', () => {
+  test.each([
+    [['policy', '--region', 'us-west-2', '--account', '1'], /required option '--cluster/],
+    [['policy', '--cluster', 'one', '--region', 'us-west-2'], /--account is missing: write --account 123456789012/],
+    [['queue', '--cluster', 'one', '-o', 'terraform'], /--region is missing/],
+    [['policy', '--cluster', 'one', '-o', 'pulumi'], /Allowed choices are json, terraform, cloudformation/],
+  ])('%j', async (args, message) => {
+    await expect(iam(...args)).rejects.toThrow(message);
+  });
+
+  test('a role name that IAM would refuse for its length is shortened with a hash', async () => {
+    const long = 'x'.repeat(90);
+    const [role] = JSON.parse(await iam('node-role', '--cluster', long, '--region', 'us-west-2', '--account', '1')) as {
+      name: string;
+    }[];
+    expect(role?.name).toMatch(/^KarpenterNodeRole-x+-[0-9a-f]{8}$/);
+    expect(role?.name.length).toBeLessThanOrEqual(64);
+  });
+});
