@@ -233,6 +233,24 @@ describe('when verdicts must be looked at again', () => {
     expect(moves(() => state.mark(['p'], true))).toBe(true);
   });
 
+  test('the end of a nomination moves the mark: it held back what may be disrupted now', async () => {
+    const { cluster: state, clock } = cluster();
+    state.setNode(node('n', { providerID: 'p' }));
+    state.setNode(node('m', { providerID: 'q' }));
+    state.nominate('p', clock.now() + 20_000);
+    state.nominate('q', clock.now() + 40_000);
+    let before = state.changedAt();
+    await clock.runFor(19_000);
+    expect(state.changedAt()).toBe(before);
+    await clock.runFor(1_000);
+    expect(state.changedAt()).toBeGreaterThan(before);
+    before = state.changedAt();
+    await clock.runFor(19_000);
+    expect(state.changedAt()).toBe(before);
+    await clock.runFor(1_000);
+    expect(state.changedAt()).toBeGreaterThan(before);
+  });
+
   test('a verdict is never older than five minutes', async () => {
     const { cluster: state, clock } = cluster();
     const before = state.changedAt();

@@ -44,6 +44,8 @@ export class Cluster {
   private readonly recency = new Recency();
   private bufferPods: readonly Pod[] = [];
   private changedMs: number;
+  /** When the first of the present nominations ends. */
+  private nominationEndsMs = Number.POSITIVE_INFINITY;
   private populated = false;
 
   constructor(clock: Clock) {
@@ -156,7 +158,9 @@ export class Cluster {
 
   nominate(key: string, untilMs: number): void {
     const machine = this.machines.get(key);
-    if (machine !== undefined) machine.nominatedUntilMs = Math.max(machine.nominatedUntilMs, untilMs);
+    if (machine === undefined) return;
+    machine.nominatedUntilMs = Math.max(machine.nominatedUntilMs, untilMs);
+    this.nominationEndsMs = Math.min(this.nominationEndsMs, machine.nominatedUntilMs);
   }
 
   isNominated(machine: Machine): boolean {
@@ -173,8 +177,18 @@ export class Cluster {
 
   /** When something last happened that could change a consolidation verdict. */
   changedAt(): number {
-    if (this.clock.now() - this.changedMs >= verdictMaxAgeMs) this.changed();
+    const nowMs = this.clock.now();
+    const nominationEnded = nowMs >= this.nominationEndsMs;
+    if (nominationEnded) this.nominationEndsMs = this.nextNominationEndMs(nowMs);
+    if (nominationEnded || nowMs - this.changedMs >= verdictMaxAgeMs) this.changed();
     return this.changedMs;
+  }
+
+  private nextNominationEndMs(nowMs: number): number {
+    let endsMs = Number.POSITIVE_INFINITY;
+    for (const { nominatedUntilMs } of this.machines.all())
+      if (nominatedUntilMs > nowMs) endsMs = Math.min(endsMs, nominatedUntilMs);
+    return endsMs;
   }
 
   changed(): void {

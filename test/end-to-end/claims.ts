@@ -303,17 +303,6 @@ export function claimScenarios(world: World): void {
     const told = async (room: Room, reason: string | undefined, pod: string) =>
       (await room.events(reason, pod)).filter(({ source }) => source?.component === 'karpenter');
 
-    test('which claim they were planned for', async () => {
-      const room = await world.room('nominated');
-      await room.pool();
-      await room.pod('one');
-      await room.runs('one', 1);
-      const [claim] = await room.claims();
-      const [event] = await room.events('Nominated', 'one');
-      expect(event).toMatchObject({ type: 'Normal', source: { component: 'karpenter' } });
-      expect(event?.message).toMatch(new RegExp(`^Pod should schedule on: nodeclaim/${claim?.metadata.name}`));
-    });
-
     test('why there is no node for them, and their neighbours get theirs', async () => {
       const room = await world.room('bad-pods');
       // The first of all pools: an event holds only the beginning of what every pool answers.

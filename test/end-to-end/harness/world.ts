@@ -26,7 +26,10 @@ export interface World {
 }
 
 /** Call at the top of a test file; use the result inside its tests. */
-export function useWorld(options: WorldOptions = {}): World {
+export function useWorld(given: WorldOptions = {}): World {
+  // One process leads anyway; on a machine that stands still for seconds it must not lose a lease over it.
+  const flags = { ...(given.idle === true ? {} : { 'disable-leader-election': true as const }), ...given.flags };
+  const options = { ...given, flags };
   const cluster = useControlPlane({ controllerManager: true, scheduler: true });
   const api = new Api(cluster);
   let supervisor: Supervisor | undefined;
@@ -37,9 +40,9 @@ export function useWorld(options: WorldOptions = {}): World {
     if (last === undefined) throw new Error('no controller is running: start one with world.start()');
     return last;
   };
-  const start = async (given: ControllerOptions = options): Promise<ControllerProcess> => {
+  const start = async (wanted: ControllerOptions = options): Promise<ControllerProcess> => {
     supervisor ??= new Supervisor('controllers');
-    const process = await ControllerProcess.start(supervisor, cluster().kubeconfig, given);
+    const process = await ControllerProcess.start(supervisor, cluster().kubeconfig, wanted);
     processes.push(process);
     await process.ready();
     return process;

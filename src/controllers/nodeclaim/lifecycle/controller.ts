@@ -16,6 +16,7 @@ import { initialization } from './initialization.ts';
 import { Launcher } from './launch.ts';
 import { liveness } from './liveness.ts';
 import { registration } from './registration.ts';
+import type { StepResult } from './step.ts';
 import { terminating } from './termination.ts';
 
 export function lifecycleController(
@@ -49,9 +50,11 @@ export function lifecycleController(
     let claim = withInitialConditions(stored, clock.now());
     let againMs = Number.POSITIVE_INFINITY;
     const errors: unknown[] = [];
+    const afterWrites: NonNullable<StepResult['afterWrite']>[] = [];
     for (const step of steps) {
-      const result = await step(claim).catch((error: unknown) => ({ claim, error, againMs: undefined, gone: false }));
+      const result: StepResult = await step(claim).catch((error: unknown) => ({ claim, error }));
       if (result.gone) return done;
+      if (result.afterWrite !== undefined) afterWrites.push(result.afterWrite);
       claim = result.claim;
       if (result.againMs !== undefined) againMs = Math.min(againMs, result.againMs);
       if (result.error !== undefined) errors.push(result.error);
@@ -61,6 +64,7 @@ export function lifecycleController(
     const written = await patchStatus(kube, nodeClaims, patched, { ...patched, status: claim.status } as NodeClaim);
     // The model must not wait for the watch to tell what was just written.
     cluster.setClaim(written);
+    for (const afterWrite of afterWrites) await afterWrite();
     if (errors.length > 0) throw combined(errors, claim);
     return Number.isFinite(againMs) ? again(againMs) : done;
   };

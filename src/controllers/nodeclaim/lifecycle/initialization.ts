@@ -47,14 +47,18 @@ export function initialization(context: ControllerContext): Step {
     const labels = { ...node.metadata.labels, [label.initialized]: 'true' };
     const written = await patchObject(kube, resources.nodes, node, { ...node, metadata: { ...node.metadata, labels } });
     cluster.setNode(written);
-    log.info('initialized nodeclaim', {
-      controller: 'nodeclaim.lifecycle',
-      NodeClaim: { name: claim.metadata.name },
-      Node: { name: node.metadata.name },
-      'provider-id': claim.status?.providerID,
-      allocatable: node.status?.allocatable,
-    });
-    return { claim: withCondition(claim, { type: conditionType.initialized, status: 'True' }, clock.now()) };
+    const afterWrite = (): void =>
+      log.info('initialized nodeclaim', {
+        controller: 'nodeclaim.lifecycle',
+        NodeClaim: { name: claim.metadata.name },
+        Node: { name: node.metadata.name },
+        'provider-id': claim.status?.providerID,
+        allocatable: node.status?.allocatable,
+      });
+    return {
+      claim: withCondition(claim, { type: conditionType.initialized, status: 'True' }, clock.now()),
+      afterWrite,
+    };
   };
 }
 

@@ -57,6 +57,24 @@ describe('a node that joined', () => {
     expect(await taintsOf()).toEqual([]);
   });
 
+  test('is counted and told once, however often the claim has to be written', async () => {
+    await bench.makeClaim();
+    const patch = bench.kube.patch.bind(bench.kube);
+    let refusals = 3;
+    bench.kube.patch = (resource, ref, change, options) => {
+      const isStatusOfClaim = resource.plural === 'nodeclaims' && options?.subresource === 'status';
+      if (isStatusOfClaim && (refusals -= 1) >= 0) return Promise.reject(new Error('not now'));
+      return patch(resource, ref, change, options);
+    };
+    await bench.join();
+    await bench.run(60_000);
+    expect((await bench.condition('Registered'))?.status).toBe('True');
+    expect(bench.metrics.value('karpenter_nodes_created_total', { nodepool: 'default' })).toBe(1);
+    const told = bench.log.lines.map(({ message }) => message);
+    expect(told.filter((message) => message === 'registered nodeclaim')).toHaveLength(1);
+    expect(told.filter((message) => message === 'initialized nodeclaim')).toHaveLength(1);
+  });
+
   test('makes the claim Registered, names the node in its status and is counted', async () => {
     await bench.makeClaim();
     await bench.join();

@@ -66,17 +66,19 @@ export function registration(context: ControllerContext, metrics: ClaimMetrics, 
       }
     }
     await write(node, registered(synced(node, claim)));
-    await health.succeeded(claim);
-    log.info('registered nodeclaim', {
-      controller: 'nodeclaim.lifecycle',
-      NodeClaim: { name: claim.metadata.name },
-      Node: { name: node.metadata.name },
-      'provider-id': claim.status?.providerID,
-    });
-    const { nodepool, zone } = metrics.labelsOf(claim);
-    metrics.nodesCreated.add({ nodepool, zone });
     const named: NodeClaim = { ...claim, status: { ...claim.status, nodeName: node.metadata.name ?? '' } };
-    return { claim: set(named, { status: 'True' }) };
+    const afterWrite = async (): Promise<void> => {
+      log.info('registered nodeclaim', {
+        controller: 'nodeclaim.lifecycle',
+        NodeClaim: { name: claim.metadata.name },
+        Node: { name: node.metadata.name },
+        'provider-id': claim.status?.providerID,
+      });
+      const { nodepool, zone } = metrics.labelsOf(claim);
+      metrics.nodesCreated.add({ nodepool, zone });
+      await health.succeeded(claim);
+    };
+    return { claim: set(named, { status: 'True' }), afterWrite };
   };
 
   return async (claim) => {

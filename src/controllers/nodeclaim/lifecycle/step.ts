@@ -10,6 +10,8 @@ export interface StepResult {
   error?: unknown;
   /** The claim was deleted: nothing is left to write. */
   gone?: boolean;
+  /** What is told and counted once the claim is written: a write that has to be repeated repeats the step, not this. */
+  afterWrite?: () => void | Promise<void>;
 }
 
 export type Step = (claim: NodeClaim) => Promise<StepResult>;
