@@ -39,6 +39,12 @@ export default defineConfig({
         fileParallelism: false,
       }),
       project('aws', ['test/aws/**/*.test.ts'], { ...slow, globalSetup: [awsEmulator], fileParallelism: false }),
+      project('ec2', ['test/ec2/**/*.test.ts'], {
+        ...slow,
+        globalSetup: [controlPlane, awsEmulator],
+        testTimeout: 400_000,
+        fileParallelism: false,
+      }),
       project('browser', ['test/browser/**/*.test.ts'], { ...slow, fileParallelism: false }),
       project('long', ['test/{rig,kube,end-to-end,aws}/**/*.long.test.ts'], {
         ...slow,

@@ -37,6 +37,7 @@ export const testTasks: Task[] = [
   ...suite('scenario', ['test/scenario']),
   ...suite('cli', ['test/cli']),
   ...suite('planner', ['test/planner']),
+  ...suite('ec2', ['test/ec2'], ['control plane', 'AWS emulator']),
   ...suite('aws', ['test/aws'], ['AWS emulator']),
   ...suite('browser', ['test/browser']),
 ];

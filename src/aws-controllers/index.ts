@@ -36,6 +36,9 @@ export interface NodeClassServices {
   isolatedVpc: boolean;
 }
 
+export { replacingRebalanced } from './interruption/rebalance-drift.ts';
+export { lostCapacityOf, machineControllersOf } from './machine-controllers.ts';
+
 export function awsControllersOf(context: ControllerContext, services: NodeClassServices): Controller[] {
   const { images, profiles, launchTemplates, caBundle, isolatedVpc } = services;
   return [

@@ -1,7 +1,6 @@
 // EC2 as a Cloud: machines for claims, instance types for pools. Each question is answered by a part of its own (types,
 // launcher, instances, drift); here they are put together, and their outcomes become the errors the port promises.
 import {
-  awsGroup,
   awsLabel,
   capacityType,
   conditionOf,
@@ -23,8 +22,8 @@ import {
   type Recorder,
   type RegistrationHook,
   type RepairPolicy,
-  type Resource,
 } from '../ports/index.ts';
+import { ec2NodeClasses } from './ec2-node-classes.ts';
 import type { Launcher } from './fleet/launcher.ts';
 import type { InstanceTypes } from './instance-types/live-instance-types.ts';
 import { awsProviderFacts } from './instance-types/provider-facts.ts';
@@ -33,14 +32,6 @@ import type { Instances } from './instances/instances.ts';
 import { instanceIdOf } from './instances/provider-id.ts';
 import { launchAnnotations, machineFacts } from './machine-facts.ts';
 import { restrictedTag } from './tags.ts';
-
-export const ec2NodeClasses: Resource<EC2NodeClass> = {
-  group: awsGroup,
-  version: 'v1',
-  plural: 'ec2nodeclasses',
-  kind: 'EC2NodeClass',
-  namespaced: false,
-};
 
 export interface AwsCloudOptions {
   types: InstanceTypes;

@@ -1,11 +1,22 @@
+export type { NodeFacts } from './boot-parts.ts';
 export { CapacityReservations } from './capacity-reservations/capacity-reservations.ts';
 export { type AwsClients, createAwsClients } from './clients/clients.ts';
+export {
+  checkEc2,
+  type EksCluster,
+  eksCluster,
+  findCaBundle,
+  findClusterDns,
+  findEndpoint,
+  findServiceCidr,
+} from './discovery/cluster.ts';
 export { KubernetesVersion } from './discovery/kubernetes-version.ts';
 export { ec2NodeClasses } from './ec2-node-classes.ts';
 export { Images } from './images/images.ts';
 export { InstanceProfiles } from './instance-profiles/instance-profiles.ts';
 export { bareRoleName } from './instance-profiles/profile-names.ts';
 export { PlacementGroups } from './placement-groups/placement-groups.ts';
+export { type AwsProvider, createAwsProvider } from './provider.ts';
 export { SecurityGroups } from './security-groups/security-groups.ts';
 export { Subnets } from './subnets/subnets.ts';
-export { FollowedZonalShifts } from './zonal-shift/zonal-shifts.ts';
+export { FollowedZonalShifts, noZonalShifts, type ZonalShifts } from './zonal-shift/zonal-shifts.ts';

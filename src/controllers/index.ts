@@ -44,7 +44,7 @@ export { again, type Controller, type ControllerContext, type ControllerSettings
 export { aboutClaim, aboutNode, aboutPool, subjectOf } from './event-subjects.ts';
 export { isServedBy } from './managed.ts';
 export { type ClaimMetrics, claimMetrics } from './nodeclaim/claim-metrics.ts';
-export { nodeClaims, nodePools } from './own-resources.ts';
+export { nodeClaims, nodeOverlays, nodePools } from './own-resources.ts';
 export { deleteClaim, deleteObject, patchObject, patchStatus } from './writes.ts';
 
 export interface Controllers {

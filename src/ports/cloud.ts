@@ -116,3 +116,21 @@ export class CloudError extends KerfError {
 export function isCloudError(thrown: unknown, kind?: CloudErrorKind): thrown is CloudError {
   return thrown instanceof CloudError && (kind === undefined || thrown.kind === kind);
 }
+
+/** The same cloud with some calls answered differently. */
+export function cloudWith(cloud: Cloud, changes: Partial<Cloud>): Cloud {
+  return {
+    name: cloud.name,
+    facts: cloud.facts,
+    nodeClasses: cloud.nodeClasses,
+    ...(cloud.registrationHooks === undefined ? {} : { registrationHooks: cloud.registrationHooks }),
+    create: (claim, options) => cloud.create(claim, options),
+    delete: (claim, options) => cloud.delete(claim, options),
+    get: (providerID, options) => cloud.get(providerID, options),
+    list: (options) => cloud.list(options),
+    instanceTypes: (pool, options) => cloud.instanceTypes(pool, options),
+    driftReason: (claim, options) => cloud.driftReason(claim, options),
+    repairPolicies: () => cloud.repairPolicies(),
+    ...changes,
+  };
+}

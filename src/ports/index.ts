@@ -3,6 +3,7 @@ export {
   CloudError,
   type CloudErrorKind,
   type CreateOptions,
+  cloudWith,
   type Instance,
   isCloudError,
   type RegistrationHook,

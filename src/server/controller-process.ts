@@ -6,8 +6,9 @@
 // 3. Stopping: controllers end, then the lease is given up, then caches and servers stop.
 import { createWriteStream } from 'node:fs';
 import { type Clock, KerfError } from '../base/index.ts';
+import { type Controller, type ControllerContext, controllersOf } from '../controllers/index.ts';
 import { type ClusterAccess, KubeClient } from '../kube/index.ts';
-import type { Cloud, Kube, Log } from '../ports/index.ts';
+import type { Cloud, Kube, Log, Metrics, Recorder } from '../ports/index.ts';
 import { fencedKube, LeaderElection, leaderIdentity, loopMetrics, Manager, type Part } from '../runtime/index.ts';
 import { jsonLog, kubeRecorder, prometheusMetrics } from '../telemetry/index.ts';
 import { assemble } from './assemble.ts';
@@ -16,6 +17,8 @@ import type { Settings } from './settings/parse.ts';
 
 export interface Provider {
   cloud: Cloud;
+  /** Controllers beside those that every provider has. */
+  controllers?(context: ControllerContext): Controller[];
   /** Runs beside the controllers while leading: what the provider has to do by itself. */
   parts?: readonly Part[];
   /** Called once caches are filled and before controllers start. */
@@ -30,7 +33,19 @@ export interface ControllerProcessOptions {
   env: Record<string, string | undefined>;
   version: string;
   commit: string;
-  makeProvider(tools: { kube: Kube; clock: Clock; log: Log; random: () => number }): Promise<Provider>;
+  makeProvider(tools: ProviderTools): Promise<Provider>;
+}
+
+/** What a provider is built with. */
+export interface ProviderTools {
+  kube: Kube;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  recorder: Recorder;
+  random: () => number;
+  /** `v1.36.3`. */
+  serverVersion(): Promise<string>;
 }
 
 /** Requests of the election are few, and must get through while everything else is throttled. */
@@ -72,16 +87,29 @@ export async function runControllerProcess(
   const isElected = (): boolean => settings.disableLeaderElection || election.isLeader();
   // The manager ends the leader's parts with its term; this fence is for writes that were under way in that moment.
   const kube = fencedKube(client, { isLeader: isElected, signal: new AbortController().signal });
-  const provider = await options.makeProvider({ kube, clock, log, random: Math.random });
+  const recorder = kubeRecorder(kube, clock, log);
+  const provider = await options.makeProvider({
+    kube,
+    clock,
+    log,
+    metrics,
+    recorder,
+    random: Math.random,
+    serverVersion: () => client.serverVersion(),
+  });
   const { caches, leading } = assemble({
     kube,
     cloud: provider.cloud,
     clock,
     log,
     metrics,
-    recorder: kubeRecorder(kube, clock, log),
+    recorder,
     settings,
     random: Math.random,
+    controllers: (context) => {
+      const { controllers, loops } = controllersOf(context);
+      return { controllers: [...controllers, ...(provider.controllers?.(context) ?? [])], loops };
+    },
   });
   const manager = new Manager({
     clock,

@@ -2,7 +2,7 @@
 // surroundings of the call, so that no controller has to say it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../base/index.ts';
-import { type Cloud, isCloudError, type Metrics } from '../ports/index.ts';
+import { type Cloud, cloudWith, isCloudError, type Metrics } from '../ports/index.ts';
 
 const caller = new AsyncLocalStorage<string>();
 
@@ -35,17 +35,12 @@ export function meteredCloud(cloud: Cloud, metrics: Metrics, clock: Clock): Clou
       durations.observe((clock.now() - startedMs) / 1000, of);
     }
   };
-  return {
-    name: cloud.name,
-    facts: cloud.facts,
-    nodeClasses: cloud.nodeClasses,
-    ...(cloud.registrationHooks === undefined ? {} : { registrationHooks: cloud.registrationHooks }),
+  return cloudWith(cloud, {
     create: (claim, options) => metered('Create', () => cloud.create(claim, options)),
     delete: (claim, options) => metered('Delete', () => cloud.delete(claim, options)),
     get: (providerID, options) => metered('Get', () => cloud.get(providerID, options)),
     list: (options) => metered('List', () => cloud.list(options)),
     instanceTypes: (pool, options) => metered('GetInstanceTypes', () => cloud.instanceTypes(pool, options)),
     driftReason: (claim, options) => metered('IsDrifted', () => cloud.driftReason(claim, options)),
-    repairPolicies: () => cloud.repairPolicies(),
-  };
+  });
 }

@@ -115,6 +115,13 @@ describe('credentials', () => {
     expect(server.asked.map(keyOf).at(-1)).toBe('AKIANEW');
   });
 
+  test('are not blamed for an image that is not shared', async () => {
+    answers = () => ec2Error('AuthFailure', 403, 'Not authorized for images: [ami-1]');
+    const refused = await ask(await open()).catch((error: unknown) => error);
+    expect(String(refused)).not.toMatch(/credentials/);
+    expect(server.asked).toHaveLength(1);
+  });
+
   test('that cannot be assumed name the subject, audience and issuer a trust policy has to accept', async () => {
     const token = join(folder, 'token');
     const payload = {

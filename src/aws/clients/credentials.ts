@@ -21,13 +21,15 @@ const refusals = new Set([
   'InvalidClientTokenId',
   'UnrecognizedClientException',
   'InvalidToken',
-  'AuthFailure',
   'CredentialsProviderError',
   'TokenProviderError',
 ]);
 
 export function isCredentialProblem(error: unknown): error is Error {
-  return error instanceof Error && refusals.has(error.name);
+  if (!(error instanceof Error)) return false;
+  // EC2 says AuthFailure for unknown keys, and also for images that are not shared.
+  if (error.name === 'AuthFailure') return /validate the provided access credentials/i.test(error.message);
+  return refusals.has(error.name);
 }
 
 export class Credentials {
@@ -89,6 +91,9 @@ function lookUpInChain(): Promise<AwsCredentialIdentity> {
   return defaultProvider({ ignoreCache: true })();
 }
 
+/** Part of every message about refused credentials. */
+export const credentialsRefused = 'AWS did not accept the credentials of this process';
+
 /** The error, with what a person needs to mend it added to its message; its name and type stay. */
 export function explainCredentialProblem<T extends Error>(error: T, env: Record<string, string | undefined>): T {
   const token = webIdentity(env['AWS_WEB_IDENTITY_TOKEN_FILE']);
@@ -96,8 +101,8 @@ export function explainCredentialProblem<T extends Error>(error: T, env: Record<
     token !== undefined && /AssumeRoleWithWebIdentity|IDP|web identity/i.test(error.message)
       ? `the role's trust policy must accept ${token}`
       : 'renew them where they come from (environment, shared files, SSO, Pod Identity association, instance role)';
-  const text = `${error.message} (AWS did not accept the credentials of this process: ${advice}; they are read again at the next call, no restart is needed)`;
-  if (!error.message.includes('no restart is needed')) error.message = text;
+  const text = `${error.message} (${credentialsRefused}: ${advice}; they are read again at the next call, no restart is needed)`;
+  if (!error.message.includes(credentialsRefused)) error.message = text;
   return error;
 }
 

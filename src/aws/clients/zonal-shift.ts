@@ -1,5 +1,5 @@
 // Zonal shifts of the cluster, asked of Application Recovery Controller. One signed GET, because the service's own client
-// package is not among our dependencies (docs/decisions/0014-ask-for-zonal-shifts-with-one-signed-request.md).
+// package is not among our dependencies (docs/decisions/0016-ask-for-zonal-shifts-with-one-signed-request.md).
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';

@@ -85,12 +85,8 @@ export async function findClusterDns(kube: Kube, log: Log): Promise<ClusterDns> 
   }
 }
 
-/** Asked for only when a node needs it, then remembered. */
-export function serviceCidrOf(cluster: EksCluster): () => Promise<string | undefined> {
-  let known: string | undefined;
-  return async () => {
-    const { kubernetesNetworkConfig: network } = known === undefined ? await cluster.describe() : {};
-    known ??= network?.ipFamily === 'ipv6' ? network.serviceIpv6Cidr : network?.serviceIpv4Cidr;
-    return known;
-  };
+/** The range of services, of IPv4 if there is one. */
+export async function findServiceCidr(cluster: EksCluster): Promise<string | undefined> {
+  const { kubernetesNetworkConfig: network } = await cluster.describe();
+  return network?.serviceIpv4Cidr ?? network?.serviceIpv6Cidr;
 }

@@ -10,7 +10,7 @@ import {
   findCaBundle,
   findClusterDns,
   findEndpoint,
-  serviceCidrOf,
+  findServiceCidr,
 } from './cluster.ts';
 import { KubernetesVersion } from './kubernetes-version.ts';
 
@@ -90,12 +90,11 @@ describe('the cluster DNS', () => {
   });
 });
 
-test('the service range is asked for once, of the family of the cluster', async () => {
-  const asked = { times: 0 };
-  const four = serviceCidrOf(cluster({ kubernetesNetworkConfig: { serviceIpv4Cidr: '10.100.0.0/16' } }, asked));
-  expect([await four(), await four(), asked.times]).toEqual(['10.100.0.0/16', '10.100.0.0/16', 1]);
-  const network = { ipFamily: 'ipv6', serviceIpv6Cidr: 'fd00::/108', serviceIpv4Cidr: '10.0.0.0/16' };
-  expect(await serviceCidrOf(cluster({ kubernetesNetworkConfig: network }))()).toBe('fd00::/108');
+test('the service range is that of IPv4, or of IPv6 where there is no other', async () => {
+  const of = (network: object) => findServiceCidr(cluster({ kubernetesNetworkConfig: network }));
+  expect(await of({ serviceIpv4Cidr: '10.100.0.0/16' })).toBe('10.100.0.0/16');
+  expect(await of({ ipFamily: 'ipv6', serviceIpv6Cidr: 'fd00::/108' })).toBe('fd00::/108');
+  expect(await of({})).toBeUndefined();
 });
 
 describe('M4: the Kubernetes version', () => {

@@ -2,6 +2,7 @@
 // and alerts are built on the reasons, so the table is the interface.
 import { messageOf } from '../../base/index.ts';
 import { awsErrorCode } from '../aws-errors.ts';
+import { credentialsRefused } from '../clients/credentials.ts';
 
 export interface FailureReason {
   reason: string;
@@ -19,6 +20,11 @@ const denied = ['UnauthorizedOperation', 'AccessDenied', 'AuthFailure'];
 
 /** In order: the first that matches is the reason. */
 const rules: readonly Rule[] = [
+  {
+    anyOf: [credentialsRefused],
+    reason: 'Unauthorized',
+    message: `${credentialsRefused}; renew them, they are read again at the next call, no restart is needed`,
+  },
   {
     anyOf: ['ServiceLinkedRoleCreationNotPermitted'],
     reason: 'SpotSLRCreationFailed',

@@ -8,6 +8,9 @@ export interface ZonalShifts {
   isShifted(zoneId: string): boolean;
 }
 
+/** Where zonal shift is not enabled. */
+export const noZonalShifts: ZonalShifts = { isShifted: () => false };
+
 export class FollowedZonalShifts implements ZonalShifts {
   private readonly ask: () => Promise<AppliedShift[]>;
   private readonly clock: Clock;

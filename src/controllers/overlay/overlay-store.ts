@@ -2,7 +2,7 @@
 // that was not looked at yet has none, so that nobody plans with figures that are about to change.
 import { label, type NodePool } from '../../api/index.ts';
 import { applyOverlays, type InstanceTypeSpec, type Overlay, type ProviderFacts } from '../../core/index.ts';
-import { type Cloud, CloudError } from '../../ports/index.ts';
+import { type Cloud, CloudError, cloudWith } from '../../ports/index.ts';
 
 interface View {
   source: readonly InstanceTypeSpec[];
@@ -55,17 +55,8 @@ export function overlaidCloud(
     if (pool === undefined) return cloud.create(claim, options);
     return cloud.create(claim, { ...options, instanceTypes: store.see(pool, await cloud.instanceTypes(pool)) });
   };
-  return {
-    name: cloud.name,
-    facts: cloud.facts,
-    nodeClasses: cloud.nodeClasses,
-    ...(cloud.registrationHooks === undefined ? {} : { registrationHooks: cloud.registrationHooks }),
+  return cloudWith(cloud, {
     create,
-    delete: (claim, options) => cloud.delete(claim, options),
-    get: (providerID, options) => cloud.get(providerID, options),
-    list: (options) => cloud.list(options),
     instanceTypes: async (pool, options) => store.see(pool, await cloud.instanceTypes(pool, options)),
-    driftReason: (claim, options) => cloud.driftReason(claim, options),
-    repairPolicies: () => cloud.repairPolicies(),
-  };
+  });
 }

@@ -21,6 +21,15 @@ export interface Fault {
   hang?: boolean;
   /** Only calls whose body contains this text, for instance an instance id. */
   bodyContains?: string;
+  /** Only calls signed with this access key. */
+  accessKeyId?: string;
+}
+
+interface StruckCall {
+  service: string;
+  action: string;
+  body: string;
+  headers: Record<string, string>;
 }
 
 type PendingFault = Fault & { count: number; after: number };
@@ -37,7 +46,7 @@ export class Faults {
   }
 
   /** The fault that strikes this call, used up by one. */
-  take(call: { service: string; action: string; body: string }): Fault | undefined {
+  take(call: StruckCall): Fault | undefined {
     for (const fault of this.#pending) {
       if (!matches(fault, call)) continue;
       if (fault.after > 0) {
@@ -52,8 +61,10 @@ export class Faults {
   }
 }
 
-function matches(fault: Fault, call: { service: string; action: string; body: string }): boolean {
+function matches(fault: Fault, call: StruckCall): boolean {
   if (fault.action !== '*' && fault.action !== call.action) return false;
   if (fault.service !== undefined && fault.service !== call.service) return false;
+  const signature = `Credential=${fault.accessKeyId}/`;
+  if (fault.accessKeyId !== undefined && !(call.headers['authorization'] ?? '').includes(signature)) return false;
   return fault.bodyContains === undefined || decodeURIComponent(call.body).includes(fault.bodyContains);
 }

@@ -1,0 +1,58 @@
+// The simulated provider behind `kerf controller --provider kwok`: nodes are objects, played by a KWOK controller or by us.
+import { readFileSync } from 'node:fs';
+import { type Clock, KerfError, messageOf } from '../../base/index.ts';
+import { nodeClaims } from '../../controllers/index.ts';
+import type { Kube, Log } from '../../ports/index.ts';
+import type { Part } from '../../runtime/index.ts';
+import type { Provider, ProviderTools } from '../../server/index.ts';
+import {
+  genericCatalogue,
+  KwokCloud,
+  kwokProviderFacts,
+  readCatalogueFile,
+  startFakeKubelets,
+} from '../../sim/index.ts';
+
+export interface KwokOptions {
+  /** Catalogue of instance types; the generic one if absent or empty. */
+  instanceTypesFile?: string | undefined;
+  fakeKubelets: boolean;
+}
+
+export function kwokProvider({ instanceTypesFile, fakeKubelets: plays }: KwokOptions) {
+  const catalogue = catalogueOf(instanceTypesFile);
+  return async ({ kube, clock, log, random }: ProviderTools): Promise<Provider> => {
+    const cloud = new KwokCloud({ kube, clock, log, random, ...catalogue });
+    const prepare = async (): Promise<void> => cloud.recover((await kube.list(nodeClaims)).items);
+    return { cloud, prepare, parts: plays ? [fakeKubelets(kube, clock, log)] : [] };
+  };
+}
+
+function fakeKubelets(kube: Kube, clock: Clock, log: Log): Part {
+  return {
+    name: 'fake kubelets',
+    async run(signal) {
+      const kubelets = startFakeKubelets(kube, clock, {
+        onFailure: (error) => log.debug('fake kubelet', { error: messageOf(error) }),
+      });
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await kubelets.stop();
+    },
+  };
+}
+
+function catalogueOf(file: string | undefined) {
+  if (file === undefined || file === '') return { catalogue: genericCatalogue(), facts: kwokProviderFacts() };
+  try {
+    const { instanceTypes, offeringKeys } = readCatalogueFile(JSON.parse(readFileSync(file, 'utf8')), file);
+    return { catalogue: instanceTypes, facts: kwokProviderFacts(offeringKeys) };
+  } catch (error) {
+    if (error instanceof KerfError) throw error;
+    throw new KerfError('CatalogueUnreadable', `cannot read the instance types of ${file}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

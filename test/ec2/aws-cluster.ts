@@ -1,0 +1,225 @@
+// A cluster on "EC2": a real control plane, the emulated AWS account behind its proxy, machines that join, and the real
+// `kerf controller --provider aws` as a process of its own. Nothing of it is shared with other tests.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import {
+  CreateSecurityGroupCommand,
+  CreateTagsCommand,
+  DescribeInstancesCommand,
+  DescribeLaunchTemplatesCommand,
+  DescribeSubnetsCommand,
+  EC2Client,
+  type Instance,
+} from '@aws-sdk/client-ec2';
+import { CreateClusterCommand, EKSClient } from '@aws-sdk/client-eks';
+import { CreateRoleCommand, IAMClient, ListInstanceProfilesCommand } from '@aws-sdk/client-iam';
+import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, vi } from 'vitest';
+import { customResourceDefinition, kinds } from '../../src/api/index.ts';
+import { freePort } from '../setup/free-port.ts';
+import { useAwsEmulator } from '../setup/use-aws-emulator.ts';
+import { useControlPlane } from '../setup/use-control-plane.ts';
+import { type Machines, startMachines } from './machines.ts';
+
+const name = 'one';
+const root = resolve(import.meta.dirname, '../..');
+const patience = { timeout: 120_000, interval: 500 };
+
+export class AwsCluster {
+  readonly name = name;
+  readonly #cluster: ReturnType<typeof useControlPlane>;
+  readonly #emulator: ReturnType<typeof useAwsEmulator>;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'kerf-end-to-end-'));
+  #controller: ChildProcess | undefined;
+  #machines: Machines | undefined;
+  #metricsPort = 0;
+  /** What the controller printed. */
+  output = '';
+
+  constructor() {
+    this.#cluster = useControlPlane({ controllerManager: true, scheduler: true });
+    this.#emulator = useAwsEmulator();
+  }
+
+  get aws() {
+    return this.#emulator().control;
+  }
+
+  get clientOptions() {
+    return this.#emulator().clientOptions;
+  }
+
+  get ec2(): EC2Client {
+    return new EC2Client(this.clientOptions);
+  }
+
+  async prepare(): Promise<void> {
+    await this.apply(...kinds.map(customResourceDefinition));
+    await this.kubectl('wait', 'crd', '--all', '--for=condition=Established', '--timeout=60s');
+    await this.#prepareAccount();
+    await this.#prepareServiceAccount();
+    this.writeCredentials('AKIAFIRST');
+    this.#machines = await startMachines(this.ec2, this.#cluster().kubeconfig);
+    await this.startController();
+  }
+
+  async #prepareAccount(): Promise<void> {
+    const options = this.#emulator().clientOptions;
+    const { ec2 } = this;
+    const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({}));
+    const { GroupId = '' } = await ec2.send(
+      new CreateSecurityGroupCommand({ GroupName: 'nodes', Description: 'nodes', VpcId: Subnets[0]?.VpcId }),
+    );
+    await ec2.send(
+      new CreateTagsCommand({
+        Resources: [GroupId, ...Subnets.map(({ SubnetId = '' }) => SubnetId)],
+        Tags: [{ Key: 'karpenter.sh/discovery', Value: name }],
+      }),
+    );
+    await new IAMClient(options).send(
+      new CreateRoleCommand({ RoleName: `KarpenterNodeRole-${name}`, AssumeRolePolicyDocument: '{}' }),
+    );
+    await new EKSClient(options).send(
+      new CreateClusterCommand({
+        name,
+        version: '1.33',
+        roleArn: 'arn:aws:iam::123456789012:role/cluster',
+        resourcesVpcConfig: { subnetIds: Subnets.map(({ SubnetId = '' }) => SubnetId) },
+      }),
+    );
+    this.aws.setCluster({ name, endpoint: this.#cluster().url });
+    await new SQSClient(options).send(new CreateQueueCommand({ QueueName: name }));
+  }
+
+  /** The controller may do what the published manifest allows, and no more. */
+  async #prepareServiceAccount(): Promise<void> {
+    await this.kubectl('apply', '-f', join(root, 'examples/aws/rbac.yaml'));
+    const token = await this.kubectl('create', 'token', 'karpenter', '-n', 'kube-system', '--duration=4h');
+    const { url, caFile } = this.#cluster();
+    const kubeconfig = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'controller',
+      contexts: [{ name: 'controller', context: { cluster: 'rig', user: 'controller' } }],
+      clusters: [{ name: 'rig', cluster: { server: url, 'certificate-authority': caFile } }],
+      users: [{ name: 'controller', user: { token: token.trim() } }],
+    };
+    writeFileSync(join(this.#folder, 'kubeconfig'), JSON.stringify(kubeconfig));
+  }
+
+  /** The shared credentials file, as a session that was renewed would leave it. */
+  writeCredentials(accessKeyId: string): void {
+    writeFileSync(
+      join(this.#folder, 'credentials'),
+      `[default]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = test\naws_session_token = token\n`,
+    );
+  }
+
+  async startController(): Promise<void> {
+    const [metricsPort, healthPort] = [await freePort(), await freePort()];
+    this.#metricsPort = metricsPort;
+    const flags = {
+      kubeconfig: join(this.#folder, 'kubeconfig'),
+      'cluster-name': name,
+      'interruption-queue': name,
+      'metrics-port': String(metricsPort),
+      'health-probe-port': String(healthPort),
+      // One replica: a lease would only be lost to a slow machine.
+      'disable-leader-election': 'true',
+      'batch-max-duration': '3s',
+    };
+    const env: NodeJS.ProcessEnv = {
+      PATH: process.env['PATH'],
+      HOME: this.#folder,
+      AWS_ENDPOINT_URL: this.#emulator().url,
+      AWS_REGION: 'us-east-1',
+      AWS_SHARED_CREDENTIALS_FILE: join(this.#folder, 'credentials'),
+      AWS_CONFIG_FILE: join(this.#folder, 'config'),
+      AWS_EC2_METADATA_DISABLED: 'true',
+    };
+    const args = [
+      join(root, 'bin/kerf'),
+      'controller',
+      ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]),
+    ];
+    const controller = spawn(process.execPath, args, { env });
+    this.#controller = controller;
+    controller.stdout?.on('data', (text: Buffer) => (this.output += text.toString()));
+    controller.stderr?.on('data', (text: Buffer) => (this.output += text.toString()));
+    await vi.waitFor(async () => {
+      if (controller.exitCode !== null) throw new Error(`the controller ended:\n${this.output.slice(-5_000)}`);
+      const { ok } = await fetch(`http://127.0.0.1:${healthPort}/readyz`);
+      if (!ok) throw new Error(`not ready:\n${this.output.slice(-2_000)}`);
+    }, patience);
+  }
+
+  async stopController(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    const controller = this.#controller;
+    if (controller === undefined || controller.exitCode !== null) return;
+    const ended = new Promise((resolve) => controller.once('exit', resolve));
+    controller.kill(signal);
+    await ended;
+  }
+
+  async close(): Promise<void> {
+    const exitCode = this.#controller?.exitCode;
+    await this.stopController();
+    await this.#machines?.stop();
+    rmSync(this.#folder, { recursive: true });
+    if (exitCode !== null && exitCode !== undefined)
+      throw new Error(`the controller ended by itself:\n${this.output.slice(-5_000)}`);
+  }
+
+  async kubectl(...args: string[]): Promise<string> {
+    return (await this.#cluster().kubectl(args)).stdout;
+  }
+
+  apply(...objects: object[]): Promise<unknown> {
+    return this.#cluster().kubectl(['apply', '-f', '-'], {
+      stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+    });
+  }
+
+  async items<T>(...what: string[]): Promise<T[]> {
+    return (JSON.parse(await this.kubectl('get', ...what, '-o', 'json')) as { items: T[] }).items;
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`)).text();
+  }
+
+  /** Instances of the cluster that are not terminated. */
+  async instances(): Promise<Instance[]> {
+    const { Reservations = [] } = await this.ec2.send(
+      new DescribeInstancesCommand({
+        Filters: [
+          { Name: 'instance-state-name', Values: ['pending', 'running', 'stopping', 'stopped', 'shutting-down'] },
+        ],
+      }),
+    );
+    return Reservations.flatMap(({ Instances = [] }) => Instances).filter(({ Tags = [] }) =>
+      Tags.some(({ Key, Value }) => Key === 'eks:eks-cluster-name' && Value === name),
+    );
+  }
+
+  async launchTemplates(): Promise<string[]> {
+    const { LaunchTemplates = [] } = await this.ec2.send(new DescribeLaunchTemplatesCommand({}));
+    return LaunchTemplates.map(({ LaunchTemplateName = '' }) => LaunchTemplateName);
+  }
+
+  async instanceProfiles(): Promise<string[]> {
+    const iam = new IAMClient(this.#emulator().clientOptions);
+    const { InstanceProfiles = [] } = await iam.send(new ListInstanceProfilesCommand({}));
+    return InstanceProfiles.map(({ InstanceProfileName = '' }) => InstanceProfileName);
+  }
+}
+
+/** One cluster for the tests of a file. */
+export function useAwsCluster(): AwsCluster {
+  const cluster = new AwsCluster();
+  beforeAll(() => cluster.prepare(), 300_000);
+  afterAll(() => cluster.close(), 60_000);
+  return cluster;
+}

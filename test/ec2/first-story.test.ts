@@ -1,0 +1,101 @@
+// The first story on EC2: a Deployment gets nodes, an interruption and a shortage are survived, and at the end nothing is
+// left in the account.
+
+import { describe, expect, test, vi } from 'vitest';
+import type { Node } from '../../src/ports/index.ts';
+import { useAwsCluster } from './aws-cluster.ts';
+import { capacity, deployment, nodeClass, pool } from './objects.ts';
+
+const cluster = useAwsCluster();
+const patience = { timeout: 120_000, interval: 1_000 };
+
+const readyReplicas = async (name: string): Promise<number> =>
+  Number((await cluster.kubectl('get', 'deployment', name, '-o', 'jsonpath={.status.readyReplicas}')) || 0);
+const nodes = () => cluster.items<Node>('nodes', '-l', 'karpenter.sh/nodepool=default');
+
+describe('a cluster on EC2', { timeout: 400_000 }, () => {
+  test('a Deployment scales up: instances are launched, join, register and run its pods', async () => {
+    await cluster.apply(nodeClass(), pool([capacity('spot', 'on-demand')]));
+    await cluster.kubectl('wait', 'ec2nodeclass/default', '--for=condition=Ready', '--timeout=120s');
+    await cluster.kubectl('wait', 'nodepool/default', '--for=condition=Ready', '--timeout=60s');
+    await cluster.apply(deployment('web', 6));
+    await vi.waitFor(async () => expect(await readyReplicas('web')).toBe(6), patience);
+    const instances = await cluster.instances();
+    expect(instances.length).toBeGreaterThan(0);
+    expect((await nodes()).map(({ spec }) => spec?.providerID).sort()).toEqual(
+      instances.map(({ InstanceId, Placement }) => `aws:///${Placement?.AvailabilityZone}/${InstanceId}`).sort(),
+    );
+    await cluster.kubectl('wait', 'nodeclaim', '--all', '--for=condition=Ready', '--timeout=60s');
+    for (const { Tags = [] } of instances)
+      expect(Tags).toEqual(expect.arrayContaining([{ Key: 'kubernetes.io/cluster/one', Value: 'owned' }]));
+  });
+
+  test('nodes and instances carry each other: names as tags, zone ids as labels', async () => {
+    await vi.waitFor(async () => {
+      const names = (await nodes()).map(({ metadata }) => metadata.name).sort();
+      const tagged = (await cluster.instances()).map(({ Tags = [] }) => Tags.find(({ Key }) => Key === 'Name')?.Value);
+      expect(tagged.sort()).toEqual(names);
+    }, patience);
+    for (const { metadata } of await nodes()) expect(metadata.labels?.['topology.k8s.aws/zone-id']).toMatch(/^use1-az/);
+  });
+
+  test('a spot interruption takes the node down in order and its pods run elsewhere', async () => {
+    const [victim] = await cluster.instances();
+    const instanceId = victim?.InstanceId ?? '';
+    await cluster.aws.interrupt({ queue: cluster.name, event: { kind: 'spot-interruption', instanceId } });
+    await vi.waitFor(
+      async () => expect((await cluster.instances()).map(({ InstanceId }) => InstanceId)).not.toContain(instanceId),
+      patience,
+    );
+    await vi.waitFor(async () => expect(await readyReplicas('web')).toBe(6), patience);
+    const metrics = await cluster.metrics();
+    expect(metrics).toMatch(/karpenter_interruption_received_messages_total\{message_type="spot_interrupted"\} 1/);
+    expect(metrics).toMatch(/karpenter_nodeclaims_disrupted_total\{reason="spot_interrupted",nodepool="default"/);
+  });
+
+  test('a shortage of everything but one pool is survived, and so is throttling', async () => {
+    cluster.aws.exhaust(['spot:*:*', 'on-demand:m5.2xlarge:*', 'on-demand:c5.2xlarge:*']);
+    cluster.aws.addFault({ action: 'CreateFleet', code: 'RequestLimitExceeded', status: 503, count: 4 });
+    await cluster.apply(deployment('storm', 2, { cpu: '6', memory: '2Gi' }));
+    await vi.waitFor(async () => expect(await readyReplicas('storm')).toBe(2), patience);
+    const kinds = (await nodes()).map(({ metadata }) => metadata.labels?.['karpenter.sh/capacity-type']);
+    expect(kinds).toContain('on-demand');
+    const metrics = await cluster.metrics();
+    expect(metrics).toMatch(/karpenter_cloudprovider_instance_launch_failures_total\{[^}]*capacity_type="spot"/);
+    expect(metrics).toMatch(/aws_sdk_go_request_attempt_total\{service="EC2",action="CreateFleet",code="503"\}/);
+    cluster.aws.restoreCapacity();
+    await cluster.kubectl('delete', 'deployment', 'storm');
+  });
+
+  test('expired credentials are told, and renewed ones are taken up without a restart', async () => {
+    cluster.aws.addFault({
+      action: '*',
+      accessKeyId: 'AKIAFIRST',
+      code: 'ExpiredToken',
+      message: 'the token is expired',
+      count: 100_000,
+    });
+    await vi.waitFor(() => expect(cluster.output).toMatch(/did not accept the credentials of this process/), patience);
+    await cluster.apply(deployment('late', 2, { cpu: '3', memory: '1Gi' }));
+    await vi.waitFor(async () => {
+      const conditions = await cluster.kubectl('get', 'nodeclaims', '-o', 'jsonpath={.items[*].status.conditions}');
+      expect(conditions).toMatch(/AWS did not accept the credentials.*no restart is needed/);
+    }, patience);
+    cluster.writeCredentials('AKIASECOND');
+    await vi.waitFor(async () => expect(await readyReplicas('late')).toBe(2), patience);
+    cluster.aws.clearFaults();
+  });
+
+  test('when the work is gone so are instances, claims, launch templates and profiles', async () => {
+    await cluster.kubectl('delete', 'deployment', '--all');
+    await vi.waitFor(async () => expect(await cluster.instances()).toEqual([]), patience);
+    await vi.waitFor(async () => expect(await cluster.items('nodeclaims')).toEqual([]), patience);
+    await cluster.kubectl('delete', 'nodepool', 'default', '--timeout=60s');
+    await cluster.kubectl('delete', 'ec2nodeclass', 'default', '--timeout=120s');
+    expect(await cluster.instanceProfiles()).toEqual([]);
+    await vi.waitFor(async () => expect(await cluster.launchTemplates()).toEqual([]), {
+      timeout: 180_000,
+      interval: 2_000,
+    });
+  });
+});
