@@ -1,4 +1,5 @@
 export type { NodeFacts } from './boot-parts.ts';
+export { isServerError } from './aws-errors.ts';
 export { CapacityReservations } from './capacity-reservations/capacity-reservations.ts';
 export { type AwsClients, createAwsClients } from './clients/clients.ts';
 export {
@@ -15,8 +16,12 @@ export { ec2NodeClasses } from './ec2-node-classes.ts';
 export { Images } from './images/images.ts';
 export { InstanceProfiles } from './instance-profiles/instance-profiles.ts';
 export { bareRoleName } from './instance-profiles/profile-names.ts';
+export { amiFamilyOf } from './instance-types/ami-family.ts';
+export { checkedTenancy, checkedType } from './launch-checks/checked-type.ts';
+export { type CheckedLaunch, type CheckOutcome, LaunchChecks } from './launch-checks/launch-checks.ts';
 export { PlacementGroups } from './placement-groups/placement-groups.ts';
 export { type AwsProvider, createAwsProvider } from './provider.ts';
 export { SecurityGroups } from './security-groups/security-groups.ts';
 export { Subnets } from './subnets/subnets.ts';
 export { FollowedZonalShifts, noZonalShifts, type ZonalShifts } from './zonal-shift/zonal-shifts.ts';
+export { restrictedTag } from './tags.ts';

@@ -19,6 +19,7 @@ import { builtInTables } from './instance-types/built-in-tables.ts';
 import { InstanceTypes } from './instance-types/live-instance-types.ts';
 import { Instances } from './instances/instances.ts';
 import { instanceIdOf } from './instances/provider-id.ts';
+import { LaunchChecks } from './launch-checks/launch-checks.ts';
 import { LaunchTemplates } from './launch-templates/launch-templates.ts';
 import { PlacementGroups } from './placement-groups/placement-groups.ts';
 import { Pricing } from './pricing/pricing.ts';
@@ -130,6 +131,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     types,
     instances,
     templates,
+    launchChecks: new LaunchChecks({ ec2, clusterName, templates, parts, placementGroupOf }),
     parts,
     pricing,
     unavailable,

@@ -1,7 +1,11 @@
-// The NodeClaims of a class.
+// What belongs to a class.
 import { awsGroup, type NodeClaim } from '../../api/index.ts';
 
-export const isOfClass = ({ spec }: Pick<NodeClaim, 'spec'>, nodeClassName: string): boolean =>
+/** A NodeClaim, or the template of a NodePool. */
+export const isOfClass = (
+  { spec }: { spec: Pick<NodeClaim['spec'], 'nodeClassRef'> },
+  nodeClassName: string,
+): boolean =>
   spec.nodeClassRef.group === awsGroup &&
   spec.nodeClassRef.kind === 'EC2NodeClass' &&
   spec.nodeClassRef.name === nodeClassName;

@@ -14,9 +14,9 @@ describe('a class that selects something', () => {
     const { status, metadata } = await bench.classOf();
     expect(metadata.finalizers).toEqual(['karpenter.k8s.aws/termination']);
     expect(status?.subnets).toEqual([
-      { id: 'subnet-2', zone: 'us-west-2b', zoneID: 'usw2-az-b' },
-      { id: 'subnet-3', zone: 'us-west-2c', zoneID: 'usw2-az-c' },
-      { id: 'subnet-1', zone: 'us-west-2a', zoneID: 'usw2-az-a' },
+      { id: 'subnet-2', zone: 'us-east-1b', zoneID: 'use1-az-b' },
+      { id: 'subnet-3', zone: 'us-east-1c', zoneID: 'use1-az-c' },
+      { id: 'subnet-1', zone: 'us-east-1a', zoneID: 'use1-az-a' },
     ]);
     expect(status?.securityGroups).toEqual([
       { id: 'sg-1', name: 'one' },
@@ -37,9 +37,9 @@ describe('a class that selects something', () => {
     bench.world.subnets = bench.world.subnets.slice(0, 1);
     await bench.classOf({ subnetSelectorTerms: [{ id: 'subnet-1' }] });
     expect((await bench.status()).subnets).toMatchObject([{ id: 'subnet-1' }]);
-    bench.world.subnets = [{ SubnetId: 'subnet-9', AvailabilityZone: 'us-west-2d', AvailableIpAddressCount: 1 }];
+    bench.world.subnets = [{ SubnetId: 'subnet-9', AvailabilityZone: 'us-east-1d', AvailableIpAddressCount: 1 }];
     await bench.run(2 * minuteMs);
-    expect((await bench.status()).subnets).toEqual([{ id: 'subnet-9', zone: 'us-west-2d' }]);
+    expect((await bench.status()).subnets).toEqual([{ id: 'subnet-9', zone: 'us-east-1d' }]);
   });
 
   test('S3: that stops selecting anything loses it, with the reason in the conditions', async () => {
@@ -141,7 +141,7 @@ describe('S17: capacity reservations', () => {
     CapacityReservationId: id,
     OwnerId: '123456789012',
     InstanceType: 'm5.large',
-    AvailabilityZone: 'us-west-2a',
+    AvailabilityZone: 'us-east-1a',
     InstanceMatchCriteria: 'targeted' as const,
     ...(endMs === undefined ? {} : { EndDate: new Date(endMs) }),
   });

@@ -2,14 +2,18 @@
 // memory, whose content and errors tests change as they like.
 import {
   type CapacityReservation,
+  type CreateLaunchTemplateCommandInput,
   type DescribeImagesCommandInput,
+  type DescribeLaunchTemplatesCommandInput,
   type Image,
   type PlacementGroup,
+  type RunInstancesCommandInput,
   type SecurityGroup,
   type Subnet,
 } from '@aws-sdk/client-ec2';
 import type { Condition, EC2NodeClass, NodeClaim } from '../../api/index.ts';
 import { conditionOf } from '../../api/index.ts';
+import { bootPartsOf, type NodeFacts } from '../../aws/boot-parts.ts';
 import { CapacityReservations } from '../../aws/capacity-reservations/capacity-reservations.ts';
 import { ReservationCounts } from '../../aws/capacity-reservations/reservation-counts.ts';
 import { ec2NodeClasses } from '../../aws/ec2-node-classes.ts';
@@ -18,6 +22,10 @@ import { Images } from '../../aws/images/images.ts';
 import { Parameters } from '../../aws/images/parameters.ts';
 import { InstanceProfiles } from '../../aws/instance-profiles/instance-profiles.ts';
 import { memoryIam } from '../../aws/instance-profiles/memory-iam.testing.ts';
+import { type } from '../../aws/instance-types/instance-types.testing.ts';
+import type { NodeClassShape } from '../../aws/instance-types/node-class.ts';
+import { LaunchChecks } from '../../aws/launch-checks/launch-checks.ts';
+import { LaunchTemplates } from '../../aws/launch-templates/launch-templates.ts';
 import { PlacementGroups } from '../../aws/placement-groups/placement-groups.ts';
 import { SecurityGroups } from '../../aws/security-groups/security-groups.ts';
 import { SubnetAddresses } from '../../aws/subnets/subnet-addresses.ts';
@@ -26,9 +34,13 @@ import { nodeClaims } from '../../controllers/index.ts';
 import { type DeepPartial, openBench } from '../../controllers/testing/bench.testing.ts';
 import { ScriptedCloud } from '../../controllers/testing/scripted-cloud.testing.ts';
 import type { Cloud } from '../../ports/index.ts';
-import { awsControllersOf, type NodeClassServices } from '../index.ts';
+import { type NodeClassServices, nodeClassControllersOf } from '../index.ts';
 
 export const minuteMs = 60_000;
+
+const region = 'us-east-1';
+const clusterName = 'my-cluster';
+const typeNames = ['m5.large', 'm6g.large', 'c6g.large', 'g4dn.8xlarge', 'a1.large', 'p5.48xlarge'];
 
 export interface AwsWorld {
   subnets: Subnet[];
@@ -38,15 +50,21 @@ export interface AwsWorld {
   placementGroups: PlacementGroup[];
   parameters: Record<string, string>;
   version: string;
-  /** Launch templates, by class. */
-  templates: string[];
+  /** Launch templates: the class of each, by name. */
+  templates: Map<string, string>;
   /** What an action is refused with. */
   errors: Record<string, Error | undefined>;
+  /** Subnets in which a dry run of RunInstances is refused, and with what. */
+  subnetErrors: Record<string, Error>;
+  /** Finding the addresses of services fails with this. */
+  cidrError?: Error;
+  cidrCalls: number;
 }
 
 export interface NodeClassBenchOptions {
   gates?: Record<string, boolean>;
   isolatedVpc?: boolean;
+  disableDryRun?: boolean;
   world?: Partial<AwsWorld>;
   services?: Partial<NodeClassServices>;
 }
@@ -55,8 +73,8 @@ export type NodeClassBench = Awaited<ReturnType<typeof openNodeClasses>>;
 
 const subnet = (id: string, zone: string, free: number): Subnet => ({
   SubnetId: id,
-  AvailabilityZone: `us-west-2${zone}`,
-  AvailabilityZoneId: `usw2-az-${zone}`,
+  AvailabilityZone: `us-east-1${zone}`,
+  AvailabilityZoneId: `use1-az-${zone}`,
   AvailableIpAddressCount: free,
 });
 
@@ -85,8 +103,10 @@ export function smallWorld(): AwsWorld {
     placementGroups: [],
     parameters: { ...al2023Parameters },
     version: '1.34',
-    templates: [],
+    templates: new Map(),
     errors: {},
+    subnetErrors: {},
+    cidrCalls: 0,
   };
 }
 
@@ -108,6 +128,29 @@ export async function openNodeClasses(options: NodeClassBenchOptions = {}) {
       const ids = Filters.find(({ Name }) => Name === 'image-id')?.Values;
       return { Images: world.images.filter(({ ImageId = '' }) => ids === undefined || ids.includes(ImageId)) };
     }),
+    DescribeLaunchTemplates: ({ LaunchTemplateNames: names, Filters = [] }: DescribeLaunchTemplatesCommandInput) => {
+      const ofClass = Filters.find(({ Name }) => Name === 'tag:karpenter.k8s.aws/ec2nodeclass')?.Values?.[0];
+      const found = [...world.templates].filter(([name, owner]) => names?.includes(name) ?? owner === ofClass);
+      return { LaunchTemplates: found.map(([LaunchTemplateName]) => ({ LaunchTemplateName })) };
+    },
+    CreateLaunchTemplate: answering('CreateLaunchTemplate', (input: CreateLaunchTemplateCommandInput) => {
+      const owner = input.TagSpecifications?.[0]?.Tags?.find(({ Key }) => Key === 'karpenter.k8s.aws/ec2nodeclass');
+      world.templates.set(input.LaunchTemplateName ?? '', owner?.Value ?? '');
+      return {};
+    }),
+    DeleteLaunchTemplate: answering(
+      'DeleteLaunchTemplate',
+      ({ LaunchTemplateName: name }: { LaunchTemplateName: string }) => {
+        world.templates.delete(name);
+        return {};
+      },
+    ),
+    CreateFleet: answering('CreateFleet', () => {
+      throw awsRefusal('DryRunOperation', 'would have worked', 412);
+    }),
+    RunInstances: answering('RunInstances', ({ NetworkInterfaces: [first] = [] }: RunInstancesCommandInput) => {
+      throw world.subnetErrors[first?.SubnetId ?? ''] ?? awsRefusal('DryRunOperation', 'would have worked', 412);
+    }),
   });
   const ssm = fakeSsm({
     GetParameter: answering('GetParameter', ({ Name }: { Name: string }) => {
@@ -117,16 +160,28 @@ export async function openNodeClasses(options: NodeClassBenchOptions = {}) {
     }),
   });
   const iam = memoryIam();
+  const cluster: NodeFacts = {
+    name: clusterName,
+    endpoint: 'https://my-cluster',
+    ipFamily: 'ipv4',
+    async resolveServiceCidr() {
+      world.cidrCalls += 1;
+      if (world.cidrError !== undefined) throw world.cidrError;
+      cluster.serviceCidr = '10.100.0.0/16';
+    },
+  };
   let services: NodeClassServices | undefined;
   const cloud = Object.assign(new ScriptedCloud(), { nodeClasses: [ec2NodeClasses] }) as unknown as Cloud;
   const bench = await openBench({
     cloud: () => cloud,
     settings: { featureGates: { ReservedCapacity: true, ...options.gates } },
     controllers: (context) => {
-      const { clock, log } = context;
+      const { clock, log, metrics } = context;
+      const placementGroups = new PlacementGroups({ ec2: ec2.client, clock });
+      const launchTemplates = new LaunchTemplates({ ec2: ec2.client, clock, log, metrics, clusterName });
       const parameters = new Parameters({ ssm: ssm.client, clock });
       let serial = 0;
-      services = {
+      const built: NodeClassServices = {
         images: new Images({
           ec2: ec2.client,
           clock,
@@ -142,26 +197,36 @@ export async function openNodeClasses(options: NodeClassBenchOptions = {}) {
         }),
         securityGroups: new SecurityGroups({ ec2: ec2.client, clock }),
         reservations: new CapacityReservations({ ec2: ec2.client, clock, log, counts: new ReservationCounts(clock) }),
-        placementGroups: new PlacementGroups({ ec2: ec2.client, clock }),
+        placementGroups,
         profiles: new InstanceProfiles({
           iam: iam.client,
           clock,
-          region: 'us-west-2',
-          clusterName: 'my-cluster',
+          region,
+          clusterName,
           unique: () => String((serial += 1)),
         }),
-        launchTemplates: {
-          async deleteFor(name) {
-            const error = world.errors['DeleteLaunchTemplate'];
-            if (error !== undefined) throw error;
-            world.templates = world.templates.filter((each) => each !== name);
+        launchTemplates,
+        validation: {
+          checks: new LaunchChecks({
+            ec2: ec2.client,
+            clusterName,
+            templates: launchTemplates,
+            parts: bootPartsOf({ region, clusterName, reservedCapacity: true, cluster, log }),
+            placementGroupOf: (nodeClass) => placementGroups.known(nodeClass),
+          }),
+          disableDryRun: options.disableDryRun ?? false,
+          instanceTypes: (nodeClass) => typeNames.map((name) => type(name, nodeClass as NodeClassShape)),
+          async serviceCidr() {
+            await cluster.resolveServiceCidr();
+            return cluster.serviceCidr;
           },
         },
         caBundle: 'ca',
         isolatedVpc: options.isolatedVpc ?? false,
         ...options.services,
       };
-      return awsControllersOf(context, services);
+      services = built;
+      return nodeClassControllersOf(context, built);
     },
   });
   const { apply, get, kube, run } = bench;

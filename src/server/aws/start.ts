@@ -20,9 +20,10 @@ import {
   type ZonalShifts,
 } from '../../aws/index.ts';
 import {
-  awsControllersOf,
+  
   lostCapacityOf,
   machineControllersOf,
+  nodeClassControllersOf,
   replacingRebalanced,
 } from '../../aws-controllers/index.ts';
 import { KerfError } from '../../base/index.ts';
@@ -77,11 +78,20 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
     controllers: (given) => {
       context = given;
       return [
-        ...awsControllersOf(given, {
+        ...nodeClassControllersOf(given, {
           ...provider,
           launchTemplates: provider.templates,
           caBundle: facts.caBundle ?? '',
           isolatedVpc: aws.isolatedVpc,
+          validation: {
+            checks: provider.launchChecks,
+            disableDryRun: aws.disableDryRun,
+            instanceTypes: (nodeClass) => provider.types.list(nodeClass),
+            async serviceCidr() {
+              await facts.resolveServiceCidr();
+              return facts.serviceCidr;
+            },
+          },
         }),
         ...machineControllersOf(given, { clients, provider, settings: aws, version, shifts }),
       ];

@@ -1,0 +1,72 @@
+// The controllers of node classes, built from what they ask of AWS.
+import type {
+  CapacityReservations,
+  Images,
+  InstanceProfiles,
+  PlacementGroups,
+  SecurityGroups,
+  Subnets,
+} from '../../aws/index.ts';
+import type { Controller, ControllerContext } from '../../controllers/index.ts';
+import { instanceProfileCollectionController } from '../instance-profile-collection/controller.ts';
+import { nodeClassHashController } from '../nodeclass-hash/controller.ts';
+import { parameterInvalidationController } from '../parameter-invalidation/controller.ts';
+import { capacityReservationsStep } from './capacity-reservations.ts';
+import { isOfClass } from './claims-of.ts';
+import { nodeClassController } from './controller.ts';
+import type { Step } from './draft.ts';
+import { imagesStep } from './images.ts';
+import { instanceProfileStep } from './instance-profile.ts';
+import { placementGroupStep } from './placement-group.ts';
+import { securityGroupsStep } from './security-groups.ts';
+import { subnetsStep } from './subnets.ts';
+import type { TerminationParts } from './termination.ts';
+import { Validation, type ValidationParts } from './validation.ts';
+
+/** What the controllers of node classes ask of AWS. */
+export interface NodeClassServices {
+  images: Images;
+  subnets: Subnets;
+  securityGroups: SecurityGroups;
+  reservations: CapacityReservations;
+  placementGroups: PlacementGroups;
+  profiles: InstanceProfiles;
+  launchTemplates: TerminationParts['launchTemplates'];
+  validation: Omit<ValidationParts, 'clock' | 'poolsOf'>;
+  /** Base64; empty if none is known. */
+  caBundle: string;
+  /** IAM cannot be reached from here. */
+  isolatedVpc: boolean;
+}
+
+export function nodeClassControllersOf(context: ControllerContext, services: NodeClassServices): Controller[] {
+  const { images, profiles, launchTemplates, caBundle, isolatedVpc } = services;
+  const validation = new Validation({
+    ...services.validation,
+    clock: context.clock,
+    poolsOf: (name) => context.cluster.nodePools.list().filter((pool) => isOfClass(pool.spec.template, name)),
+  });
+  return [
+    nodeClassController(context, {
+      steps: [...discoverySteps(context, services), validation.step],
+      ...(isolatedVpc ? {} : { profiles }),
+      launchTemplates,
+      forget: (name) => validation.forget(name),
+    }),
+    nodeClassHashController(context, { caBundle }),
+    parameterInvalidationController(images),
+    ...(isolatedVpc ? [] : [instanceProfileCollectionController(context, profiles)]),
+  ];
+}
+
+function discoverySteps({ clock, settings }: ControllerContext, services: NodeClassServices): Step[] {
+  const hasReservations = settings.featureGates['ReservedCapacity'] === true;
+  return [
+    imagesStep(services.images),
+    ...(hasReservations ? [capacityReservationsStep(services.reservations, clock)] : []),
+    placementGroupStep(services.placementGroups),
+    subnetsStep(services.subnets),
+    securityGroupsStep(services.securityGroups),
+    instanceProfileStep(services.profiles),
+  ];
+}
