@@ -1,5 +1,5 @@
-export type { NodeFacts } from './boot-parts.ts';
 export { isServerError } from './aws-errors.ts';
+export type { NodeFacts } from './boot-parts.ts';
 export { CapacityReservations } from './capacity-reservations/capacity-reservations.ts';
 export { type AwsClients, createAwsClients } from './clients/clients.ts';
 export {
@@ -18,10 +18,10 @@ export { InstanceProfiles } from './instance-profiles/instance-profiles.ts';
 export { bareRoleName } from './instance-profiles/profile-names.ts';
 export { amiFamilyOf } from './instance-types/ami-family.ts';
 export { checkedTenancy, checkedType } from './launch-checks/checked-type.ts';
-export { type CheckedLaunch, type CheckOutcome, LaunchChecks } from './launch-checks/launch-checks.ts';
+export type { CheckedLaunch, CheckOutcome } from './launch-checks/launch-checks.ts';
 export { PlacementGroups } from './placement-groups/placement-groups.ts';
 export { type AwsProvider, createAwsProvider } from './provider.ts';
 export { SecurityGroups } from './security-groups/security-groups.ts';
 export { Subnets } from './subnets/subnets.ts';
-export { FollowedZonalShifts, noZonalShifts, type ZonalShifts } from './zonal-shift/zonal-shifts.ts';
 export { restrictedTag } from './tags.ts';
+export { FollowedZonalShifts, noZonalShifts, type ZonalShifts } from './zonal-shift/zonal-shifts.ts';

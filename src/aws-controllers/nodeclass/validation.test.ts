@@ -43,7 +43,7 @@ const pool = (...requirements: Requirement[]) =>
         spec: { nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' }, requirements },
       },
     },
-  } as never);
+  });
 const types = (...values: string[]): Requirement => ({
   key: 'node.kubernetes.io/instance-type',
   operator: 'In',

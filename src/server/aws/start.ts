@@ -20,7 +20,6 @@ import {
   type ZonalShifts,
 } from '../../aws/index.ts';
 import {
-  
   lostCapacityOf,
   machineControllersOf,
   nodeClassControllersOf,

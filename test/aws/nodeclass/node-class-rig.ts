@@ -11,7 +11,6 @@ import {
   customResourceDefinition,
   type EC2NodeClass,
   kinds,
-  type NodeClaim,
 } from '../../../src/api/index.ts';
 import { bootPartsOf, type NodeFacts } from '../../../src/aws/boot-parts.ts';
 import { CapacityReservations } from '../../../src/aws/capacity-reservations/capacity-reservations.ts';
@@ -28,7 +27,7 @@ import { PlacementGroups } from '../../../src/aws/placement-groups/placement-gro
 import { SecurityGroups } from '../../../src/aws/security-groups/security-groups.ts';
 import { SubnetAddresses } from '../../../src/aws/subnets/subnet-addresses.ts';
 import { Subnets } from '../../../src/aws/subnets/subnets.ts';
-import { nodeClassControllers } from '../../../src/aws-controllers/index.ts';
+import { nodeClassControllersOf } from '../../../src/aws-controllers/index.ts';
 import { VirtualClock } from '../../../src/base/index.ts';
 import { type ControllerContext, nodeClaims } from '../../../src/controllers/index.ts';
 import { recordedEvents, recordedLog, recordedMetrics } from '../../../src/controllers/testing/records.testing.ts';
@@ -112,7 +111,7 @@ export async function openRig(emulator: AwsEmulator) {
     }),
     isManaged: () => true,
   } as unknown as ControllerContext;
-  const controllers = nodeClassControllers(context, {
+  const controllers = nodeClassControllersOf(context, {
     images: new Images({ ec2, clock, parameters, kubernetesVersion: async () => '1.34', refreshMs: minuteMs }),
     subnets: new Subnets({ ec2, clock, refreshMs: minuteMs, addresses: new SubnetAddresses(clock, minuteMs) }),
     securityGroups: new SecurityGroups({ ec2, clock }),
@@ -130,7 +129,10 @@ export async function openRig(emulator: AwsEmulator) {
       }),
       disableDryRun: false,
       instanceTypes: (nodeClass) => ['m5.large', 'm6g.large'].map((name) => type(name, nodeClass as NodeClassShape)),
-      resolveServiceCidr: () => facts.resolveServiceCidr(),
+      async serviceCidr() {
+        await facts.resolveServiceCidr();
+        return facts.serviceCidr;
+      },
     },
     caBundle: 'ca',
     isolatedVpc: false,
@@ -182,7 +184,7 @@ export async function openRig(emulator: AwsEmulator) {
       await kube.create(nodeClaims, {
         metadata: { name, annotations },
         spec: { nodeClassRef, requirements: [] },
-      } as NodeClaim);
+      });
     },
     async remove(resource: Resource, name: string): Promise<void> {
       await kube.delete(resource, { name });
