@@ -196,11 +196,7 @@ export class WhatIf {
     return Boolean(nodeName) && !this.fromLeaving.has(pod);
   }
 
-  private *pack(
-    members: readonly Member[],
-    sparesRestless: boolean,
-    spared: readonly number[] = [],
-  ): Sliced<Packed> {
+  private *pack(members: readonly Member[], sparesRestless: boolean, spared: readonly number[] = []): Sliced<Packed> {
     const { world } = this.fleet.movable;
     const closed = sparesRestless ? this.restless.slice() : new Uint8Array(this.restless.length).fill(open);
     for (const index of spared) closed[index] = closedToMoved;
