@@ -54,11 +54,10 @@ export default defineConfig({
         maxConcurrency: 24,
         fileParallelism: false,
       }),
-      // Campaigns in virtual time need a core and nothing else.
+      // Campaigns in virtual time need processors and nothing else.
       project('long-virtual', ['test/{scenario,planner}/**/*.long.test.ts'], {
         exclude: [],
         testTimeout: 1_500_000,
-        fileParallelism: false,
       }),
     ],
   },

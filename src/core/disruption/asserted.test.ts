@@ -135,6 +135,20 @@ describe('drift', () => {
     expect(isBlocked(protectedFor('2m'), protectedFor('4m'))).toBe(false);
   });
 
+  test('of several nodes goes on in parallel: each replacement is for the pods of the node it replaces', () => {
+    const coming = machine('new', { type: 'c4', initialized: false });
+    const leaving = { ...drifted, claimMetadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    const world = (...more: SnapshotObject[]) =>
+      roundOf([pool(), ...machine('b', { type: 'c4', ...drifted }), running('b', { cpu: '3' }), ...coming, ...more]);
+    // Whichever of the two pods comes first.
+    for (const created of ['2025-12-31T00:00:00Z', '2026-01-02T00:00:00Z']) {
+      const other = [...machine('a', { type: 'c4', ...leaving }), running('a', { cpu: '3', created })];
+      expect(finish(driftCommand(world(...other))).command?.replacements).toHaveLength(1);
+    }
+    // Nobody else wants the node that is not ready yet: then it has to be waited for.
+    expect(finish(driftCommand(world())).blocked[0]?.message).toMatch(/would schedule against uninitialized/);
+  });
+
   test('is not held by a value nobody can read', () => {
     expect(isBlocked(protectedFor('soon'))).toBe(false);
     expect(isBlocked(protectedFor('true'))).toBe(true);

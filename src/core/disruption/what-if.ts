@@ -130,7 +130,7 @@ export class WhatIf {
   *simulateInSlices(members: readonly Member[], { sparesRestless }: WhatIfOptions): Sliced<Simulation> {
     this.simulations += 1;
     const { world } = this.fleet.movable;
-    const packed = yield* this.pack(members, sparesRestless);
+    const packed = yield* this.packFairly(members, sparesRestless);
     const { workload } = world;
     const isWaiting = (pod: number): boolean => !(workload.pods[pod] as PlannedPod).pod.spec?.nodeName;
     const failed = packed.failed.filter(({ pod }) => !isWaiting(pod));
@@ -139,9 +139,9 @@ export class WhatIf {
     packed.nodes.pods.forEach((pods, index) => {
       const member = this.memberAt[index] as Member;
       destinations.push(member.name);
-      if (member.machine.initialized || member.machine.claim === undefined) return;
+      if (!this.isUnready(index)) return;
       for (const pod of pods) {
-        if (isWaiting(pod) || this.fromLeaving.has(pod)) continue;
+        if (!this.isMoved(pod)) continue;
         const message = `would schedule against uninitialized ${referenceOf(member)}`;
         early.push({ pod: (workload.pods[pod] as PlannedPod).key, message });
       }
@@ -167,9 +167,39 @@ export class WhatIf {
     return placements;
   }
 
-  private *pack(members: readonly Member[], sparesRestless: boolean): Sliced<Packed> {
+  /**
+   * A node that is not ready yet was made for other pods: waiting ones, or those of nodes that leave already. Where pods
+   * that move would take it, they are tried elsewhere, and that holds if the others fill it then. So one replacement
+   * after the other can be on its way.
+   */
+  private *packFairly(members: readonly Member[], sparesRestless: boolean): Sliced<Packed> {
+    const packed = yield* this.pack(members, sparesRestless);
+    const contested: number[] = [];
+    packed.nodes.pods.forEach((pods, index) => {
+      if (this.isUnready(index) && pods.some((pod) => this.isMoved(pod))) contested.push(index);
+    });
+    if (contested.length === 0) return packed;
+    const again = yield* this.pack(members, sparesRestless, contested);
+    const filled = new Set<number>();
+    again.nodes.pods.forEach((_pods, index) => filled.add(index));
+    return contested.every((index) => filled.has(index)) ? again : packed;
+  }
+
+  private isUnready(index: number): boolean {
+    const { machine } = this.memberAt[index] as Member;
+    return !machine.initialized && machine.claim !== undefined;
+  }
+
+  /** Neither waiting nor on a node that leaves anyway. */
+  private isMoved(pod: number): boolean {
+    const { nodeName } = (this.fleet.movable.world.workload.pods[pod] as PlannedPod).pod.spec ?? {};
+    return Boolean(nodeName) && !this.fromLeaving.has(pod);
+  }
+
+  private *pack(members: readonly Member[], sparesRestless: boolean, spared: readonly number[] = []): Sliced<Packed> {
     const { world } = this.fleet.movable;
     const closed = sparesRestless ? this.restless.slice() : new Uint8Array(this.restless.length).fill(open);
+    for (const index of spared) closed[index] = closedToMoved;
     const positions = members.flatMap((member) => this.podsOf.get(member.name) ?? []);
     const movedPods: Pod[] = [];
     for (const position of positions) {

@@ -43,6 +43,8 @@ export class Judge {
   /** Nodes of commands under way, by the command's id. */
   private readonly commands = new Map<string, readonly string[]>();
 
+  private lastWords: { nodes: readonly string[]; atMs: number } | undefined;
+
   constructor(kube: Kube, clock: Clock, catalogue: readonly InstanceTypeSpec[]) {
     this.kube = kube;
     this.clock = clock;
@@ -56,8 +58,9 @@ export class Judge {
     return now;
   }
 
-  /** The process is gone, and with it the commands only it knew of. */
+  /** The process is gone, and with it the commands only it knew of; its last calls may still arrive. */
   processDied(): void {
+    this.lastWords = { nodes: [...this.commands.values()].flat(), atMs: this.clock.now() };
     this.commands.clear();
   }
 
@@ -181,6 +184,8 @@ export class Judge {
     if (claim === undefined || isDeleting(claim) || !claimIs(claim, conditionType.registered)) return;
     const node = before.nodes.find(({ spec }) => spec?.providerID === claim.status?.providerID);
     if (node === undefined || isDeleting(node) || this.isInCommand(nameOf(node))) return;
+    const { nodes: former = [], atMs: diedMs = 0 } = this.lastWords ?? {};
+    if (former.includes(nameOf(node)) && before.atMs - diedMs < memoryMs) return;
     const expireMs = durationMs(claim.spec.expireAfter) ?? Number.POSITIVE_INFINITY;
     if (before.atMs >= (parseTime(claim.metadata.creationTimestamp ?? '') ?? 0) + expireMs) return;
     this.report(`NodeClaim ${name} was deleted for no reason`);
