@@ -1,5 +1,6 @@
 // All benchmarks, in the order in which they are printed.
 import type { Bench, Growth } from './bench.ts';
+import { controllerBenches } from './controllers.ts';
 import { disruptionBenches } from './disruption.ts';
 import { kubeBenches } from './kube.ts';
 import { plannerBenches, plannerGrowth } from './planner.ts';
@@ -9,6 +10,7 @@ import { simRunningBenches } from './sim-running.ts';
 export const benches: Bench[] = [
   ...plannerBenches,
   ...disruptionBenches,
+  ...controllerBenches,
   ...kubeBenches,
   ...simBenches,
   ...simRunningBenches,

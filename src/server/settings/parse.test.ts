@@ -59,3 +59,17 @@ test('cpu requests of zero or less count as one core', () => {
 test('an empty log level means info', () => {
   expect(parseSettings({ 'log-level': '' }, {}).settings.logLevel).toBe('info');
 });
+
+test('booleans of the environment and gates are read as Go reads them', () => {
+  const { settings, warnings } = parseSettings(
+    {},
+    { ENABLE_PROFILING: '1', IGNORE_DRA_REQUESTS: 'F', FEATURE_GATES: 'NodeRepair=True, StaticCapacity=t' },
+  );
+  expect(warnings).toEqual([]);
+  expect(settings).toMatchObject({ enableProfiling: true, ignoreDraRequests: false });
+  expect(settings.featureGates).toMatchObject({ NodeRepair: true, StaticCapacity: true });
+});
+
+test('a choice that does not exist is named after its variable, wherever it was written', () => {
+  expect(() => parseSettings({ 'log-level': 'loud' }, {})).toThrow(/--log-level: invalid LOG_LEVEL "loud"/);
+});
