@@ -2,7 +2,7 @@
 // references, never objects, so that it stays cheap at a hundred thousand pods.
 
 import { conditionType, type NodePool } from '../api/index.ts';
-import { addQuantities, formatQuantity, formatTime, parseQuantity } from '../base/index.ts';
+import { addQuantities, formatQuantity, formatTime, parseQuantity, tryParseQuantity } from '../base/index.ts';
 import type { PoolInstanceTypes, ProviderFacts, Snapshot, SnapshotObject, SnapshotSettings } from '../core/index.ts';
 import type { KubeObject, Pod } from '../ports/index.ts';
 import { type Cluster, contextKinds } from './cluster.ts';
@@ -86,8 +86,10 @@ function withinLimits(pool: NodePool, ledger: LaunchLedger | undefined): NodePoo
   if (held === undefined) return pool;
   const limits: Record<string, string | number> = {};
   for (const [name, limit] of Object.entries(pool.spec.limits ?? {})) {
+    const most = tryParseQuantity(limit);
     const taken = parseQuantity(held[name] ?? '0');
-    limits[name] = formatQuantity(addQuantities(parseQuantity(limit), { ...taken, nano: -taken.nano }));
+    // What cannot be read stays as it is: the planner says what is wrong with it.
+    limits[name] = most === undefined ? limit : formatQuantity(addQuantities(most, { ...taken, nano: -taken.nano }));
   }
   return { ...pool, spec: { ...pool.spec, limits } };
 }

@@ -27,10 +27,7 @@ export class GaugeSeries implements Gauge {
   }
 
   set(value: number, labels: Labels = {}): void {
-    for (const name in labels) {
-      if (!this.names.includes(name)) throw new Error(`${this.definition.name} has no label ${name}`);
-    }
-    const key = this.names.map((name) => labels[name] ?? '').join(separator);
+    const key = this.keyOf(labels);
     if (!this.values.has(key)) for (const index of this.indexes.values()) enter(index, key);
     this.values.set(key, value);
   }
@@ -64,6 +61,21 @@ export class GaugeSeries implements Gauge {
       piece = [];
     }
     yield piece.join('');
+  }
+
+  private keyOf(labels: Labels): string {
+    let key = '';
+    let found = 0;
+    for (let at = 0; at < this.names.length; at++) {
+      const value = labels[this.names[at] as string];
+      if (value !== undefined) found += 1;
+      key += at === 0 ? (value ?? '') : separator + (value ?? '');
+    }
+    const given = Object.keys(labels);
+    if (given.length === found) return key;
+    const unknown = given.find((name) => !this.names.includes(name));
+    if (unknown !== undefined) throw new Error(`${this.definition.name} has no label ${unknown}`);
+    return key;
   }
 
   private labelText(key: string): string {
