@@ -1,6 +1,7 @@
 // All benchmarks, in the order in which they are printed.
 import { awsBenches } from './aws.ts';
 import type { Bench, Growth } from './bench.ts';
+import { controllerBenches } from './controllers.ts';
 import { disruptionBenches } from './disruption.ts';
 import { kubeBenches } from './kube.ts';
 import { plannerBenches, plannerGrowth } from './planner.ts';
@@ -10,6 +11,7 @@ import { simRunningBenches } from './sim-running.ts';
 export const benches: Bench[] = [
   ...plannerBenches,
   ...disruptionBenches,
+  ...controllerBenches,
   ...kubeBenches,
   ...simBenches,
   ...simRunningBenches,

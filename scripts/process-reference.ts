@@ -2,7 +2,7 @@
 
 import { VirtualClock } from '../src/base/index.ts';
 import { controllersOf } from '../src/controllers/index.ts';
-import type { Cloud, HistogramDefinition, Kube, MetricDefinition, Metrics, Recorder } from '../src/ports/index.ts';
+import type { Cloud, HistogramDefinition, Kube, Metrics, Recorder } from '../src/ports/index.ts';
 import { loopMetrics } from '../src/runtime/index.ts';
 import {
   awsSettingDefinitions,
@@ -10,6 +10,7 @@ import {
   type SettingDefinition,
   settingDefinitions,
 } from '../src/server/index.ts';
+import { meteredCloud } from '../src/server/metered-cloud.ts';
 import { Cluster, LaunchLedger } from '../src/state/index.ts';
 import { silentLog } from '../src/telemetry/index.ts';
 import { aligned } from './markdown-table.ts';
@@ -53,10 +54,10 @@ Generated from the code that defines them. Served as Prometheus text on \`:8080/
 ${aligned([['metric', 'type', 'labels', 'meaning'], ...rows])}`;
 }
 
-type Defined = MetricDefinition & { type: string };
+type Defined = HistogramDefinition & { type: string };
 
 /** Every metric that the controllers define when they are put together, all gates on. */
-function definedMetrics(): Map<string, Defined> {
+export function definedMetrics(): Map<string, Defined> {
   const defined = new Map<string, Defined>();
   const note =
     <T>(type: string, metric: T) =>
@@ -81,6 +82,7 @@ function definedMetrics(): Map<string, Defined> {
     repairPolicies: () => [{ conditionType: 'Ready', conditionStatus: 'False', tolerationMs: 1 }],
   } as unknown as Cloud;
   loopMetrics(metrics);
+  meteredCloud(cloud, metrics, clock);
   controllersOf({
     kube: {} as Kube,
     cloud,

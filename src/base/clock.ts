@@ -18,6 +18,12 @@ export interface Clock {
   after(delayMs: number, task: () => void): Timer;
   /** Resolves `delayMs` from now; rejects with `signal.reason` if it is aborted first. */
   sleep(delayMs: number, signal?: AbortSignalLike): Promise<void>;
+  /**
+   * Asked between two pieces of work: undefined while the present turn of the event loop is still short, else a promise
+   * that resolves in the next one. Whoever works for long awaits it, so that probes, watches and the lease are never kept
+   * waiting. Virtual clocks have none: there a turn takes no time.
+   */
+  breathe?(): Promise<void> | undefined;
 }
 
 /** The part of AbortSignal that pure rooms need; the platform's own signal satisfies it. */

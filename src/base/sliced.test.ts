@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Clock } from './clock.ts';
 import { atOnce, inSlices, type Sliced, sortInSlices } from './sliced.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -16,26 +17,19 @@ test('work in slices gives the result of work at once', async () => {
   expect(await inSlices(new VirtualClock({ settle: () => Promise.resolve() }), sum())).toBe(5050);
 });
 
-test('others have a turn after a slice, and not before', async () => {
-  const clock = new VirtualClock({ settle: () => Promise.resolve() });
-  let nowMs = 0;
-  const turns: number[] = [];
-  const ticking = {
-    now: () => nowMs,
-    after: clock.after.bind(clock),
-    sleep: () => {
-      turns.push(nowMs);
-      return Promise.resolve();
-    },
-  };
-  function* tenPieces(): Sliced<void> {
-    for (let piece = 0; piece < 10; piece++) {
-      nowMs += 6;
+test('others have a turn when the clock says so, and not before', async () => {
+  const clock: Clock = new VirtualClock({ settle: () => Promise.resolve() });
+  const log: string[] = [];
+  let pieces = 0;
+  clock.breathe = () => (++pieces % 3 === 0 ? Promise.resolve().then(() => void log.push('turn')) : undefined);
+  function* sevenPieces(): Sliced<void> {
+    for (let piece = 1; piece <= 7; piece++) {
+      log.push(String(piece));
       yield;
     }
   }
-  await inSlices(ticking, tenPieces());
-  expect(turns).toEqual([18, 36, 54]);
+  await inSlices(clock, sevenPieces());
+  expect(log).toEqual(['1', '2', '3', 'turn', '4', '5', '6', 'turn', '7']);
 });
 
 test('an error in the work reaches whoever runs it', async () => {

@@ -1,12 +1,9 @@
 // A long computation in slices, so that one thread can plan for ten thousand pods and still answer probes, follow watches
 // and renew its lease. The computation is a generator that yields after every piece of work (a fraction of a millisecond)
-// and returns its result; whoever runs it decides how long a slice is.
+// and returns its result; the clock decides how long a slice is.
 import type { Clock } from './clock.ts';
 
 export type Sliced<T> = Generator<undefined, T>;
-
-/** Nobody else is kept waiting for longer than a slice and one piece of work. */
-const sliceMs = 15;
 
 /** Runs the work to its end at once. */
 export function atOnce<T>(work: Sliced<T>): T {
@@ -16,15 +13,13 @@ export function atOnce<T>(work: Sliced<T>): T {
   }
 }
 
-/** Runs the work to its end, and lets everybody else have a turn after each slice. */
+/** Runs the work to its end, and lets everybody else have a turn when the present one gets long. */
 export async function inSlices<T>(clock: Clock, work: Sliced<T>): Promise<T> {
-  let sliceEndMs = clock.now() + sliceMs;
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;
-    if (clock.now() < sliceEndMs) continue;
-    await clock.sleep(0);
-    sliceEndMs = clock.now() + sliceMs;
+    const turn = clock.breathe?.();
+    if (turn !== undefined) await turn;
   }
 }
 

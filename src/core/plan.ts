@@ -97,6 +97,8 @@ export interface EmptyPool {
 export interface PlanOptions {
   /** Told about each usable pool whose requirements leave no instance type, whether or not a pod wanted it. */
   onEmptyPool?: (pool: EmptyPool) => void;
+  /** Told how many waiting pods can only go to which zone: its name, `flexible` or `none`. */
+  onZones?: (pods: ReadonlyMap<string, number>) => void;
   /** False leaves out the price improvement step after the first packing. */
   improve?: boolean;
   /** Milliseconds from any origin; only to stamp `solveMs`. */

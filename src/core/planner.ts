@@ -7,6 +7,7 @@ import { ClaimFinisher } from './packing/finish.ts';
 import { type Failure, solveInSlices } from './packing/solve.ts';
 import type { Plan, PlannedNode, PlanOptions, Reason, UnschedulablePod } from './plan.ts';
 import { minValuesMessage } from './pools/min-values.ts';
+import { effectiveZones } from './reasons/effective-zones.ts';
 import { emptyPools, explain, noPoolsReason } from './reasons/explain.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PlannedPod, PodGroup } from './workload.ts';
@@ -37,6 +38,7 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
   if (options.onEmptyPool !== undefined) for (const pool of emptyPools(world)) options.onEmptyPool(pool);
   if (world.hasPools) {
     const packed = yield* solveInSlices(world, { strictReservations: true });
+    options.onZones?.(effectiveZones(world, packed.topology));
     const finisher = new ClaimFinisher(world);
     const { claims, poolLimits } = packed.claims;
     for (const claim of options.improve === false ? claims : yield* improveInSlices(world, claims, poolLimits)) {

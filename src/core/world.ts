@@ -2,7 +2,7 @@
 // their instance types as columns, nodes, pods in groups, topology with today's counts), together with the tables whose
 // memory makes the second plan faster than the first.
 
-import { atOnce, parseTime, type Sliced } from '../base/index.ts';
+import { atOnce, KerfError, parseTime, type Sliced } from '../base/index.ts';
 import { type ClusterObjects, clusterObjects } from './kube/cluster-objects.ts';
 import { type NodePool, namespacedKey, type Pod } from './kube/objects.ts';
 import { type ExistingNode, existingNode, labelSet, podsByNode } from './nodes/existing-nodes.ts';
@@ -71,6 +71,8 @@ export interface World {
 interface OfferedPool {
   readonly pool: NodePool;
   readonly types: readonly InstanceType[];
+  /** What it may still grow by; undefined without limits. */
+  readonly limits: ReturnType<typeof remainingLimits>;
   readonly outcome: PoolOutcome;
 }
 
@@ -153,15 +155,19 @@ function* compile(snapshot: Snapshot, moving: boolean): Sliced<MovableWorld> {
     const types = entry?.error === undefined ? catalogue.typesOf(entry?.items ?? []) : [];
     yield;
     const set = templateSet(table, rules, pool);
-    offered.push({ pool, types, outcome: poolOutcome(table, set, entry, types, settings.relaxMinValues) });
+    const limits = attempt(() => remainingLimits(pool, machines, resources));
+    const outcome: PoolOutcome =
+      limits.problem === undefined
+        ? poolOutcome(table, set, entry, types, settings.relaxMinValues)
+        : { kind: 'unusable', why: 'error', message: `its limits: ${limits.problem}` };
+    offered.push({ pool, types, limits: limits.value, outcome });
     yield;
   }
   const usable = offered.filter(({ outcome }) => outcome.kind === 'template');
-  const limits = usable.map(({ pool }) => remainingLimits(pool, machines, resources));
   const templates: Template[] = [];
-  for (const [index, { pool, outcome }] of usable.entries()) {
+  for (const [index, { pool, limits, outcome }] of usable.entries()) {
     const { set, types } = outcome as Extract<PoolOutcome, { kind: 'template' }>;
-    templates.push(buildTemplate(table, resources, { index, pool, set, types, daemons, limits: limits[index] }));
+    templates.push(buildTemplate(table, resources, { index, pool, set, types, daemons, limits }));
     yield;
   }
 
@@ -204,6 +210,16 @@ function* compile(snapshot: Snapshot, moving: boolean): Sliced<MovableWorld> {
     workload: yield* groupPods(prepared, topology, resources),
   };
   return { world, objects, machines, active, podsOn, isMovable };
+}
+
+/** Objects past every validation exist; what cannot be read about one is its own problem, not everybody's. */
+function attempt<T>(read: () => T): { value: T; problem?: undefined } | { value?: undefined; problem: string } {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (error instanceof KerfError) return { problem: error.message };
+    throw error;
+  }
 }
 
 function settingsOf(snapshot: Snapshot): Settings {
@@ -249,8 +265,17 @@ function* preparePods(
         continue;
       }
     }
+    const requests = attempt(() => requestsOfPods.of(pod));
+    if (requests.problem !== undefined) {
+      const suggestion = 'write quantities such as 500m or 2Gi in its resources';
+      if (waits) {
+        const reason: Reason = { code: 'PodInvalid', message: requests.problem, suggestion };
+        rejected.push({ key: namespacedKey(pod.metadata), reason });
+      }
+      continue;
+    }
     if (waits || leaves) planned.add(pod);
-    candidates.push(queuedPod(pod, requestsOfPods.of(pod)));
+    candidates.push(queuedPod(pod, requests.value));
   }
 
   const shapes = new PodShapes(variants);

@@ -6,19 +6,20 @@ import { type CallOptions, type Kube, KubeError } from '../ports/index.ts';
 export interface Term {
   /** Computed from the clock, not from timers that may be late. */
   isLeader(): boolean;
-  /** Aborted at the end of the term. */
-  signal: AbortSignal;
+  /** Aborted at the end of the term, for whoever wants writes under way ended too. */
+  signal?: AbortSignal;
 }
 
 export function fencedKube(kube: Kube, term: Term): Kube {
   /** Runs a write with the call's own signal and the term's. */
   const write = <O extends CallOptions, R>(options: O | undefined, call: (options: O) => Promise<R>): Promise<R> => {
-    if (!term.isLeader() || term.signal.aborted) {
+    if (!term.isLeader() || term.signal?.aborted) {
       return Promise.reject(
         new KubeError({ status: 0, reason: 'NotLeader', message: 'refused to write: this process no longer leads' }),
       );
     }
-    return call({ ...options, signal: both(term.signal, options?.signal) } as unknown as O);
+    const signal = both(term.signal, options?.signal);
+    return call({ ...options, ...(signal === undefined ? {} : { signal }) } as O);
   };
   return {
     get: (resource, ref, options) => kube.get(resource, ref, options),
@@ -33,7 +34,7 @@ export function fencedKube(kube: Kube, term: Term): Kube {
   };
 }
 
-function both(term: AbortSignal, own: AbortSignalLike | undefined): AbortSignal {
+function both(term: AbortSignal | undefined, own: AbortSignalLike | undefined): AbortSignalLike | undefined {
   // In rooms that know the platform a signal is always the platform's.
-  return own === undefined ? term : AbortSignal.any([term, own as AbortSignal]);
+  return own === undefined || term === undefined ? (own ?? term) : AbortSignal.any([term, own as AbortSignal]);
 }

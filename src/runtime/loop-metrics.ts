@@ -23,6 +23,20 @@ export function loopMetrics(metrics: Metrics): LoopMetrics {
   );
   const times = seconds('controller_runtime_reconcile_time_seconds', 'Time per reconciliation.', 'controller');
   const active = gauge('controller_runtime_active_workers', 'Workers in use.', 'controller');
+  const most = gauge('controller_runtime_max_concurrent_reconciles', 'Workers there are.', 'controller');
+  const adds = counter('workqueue_adds_total', 'Keys put into the queue.', 'name', 'controller');
+  const unfinished = gauge(
+    'workqueue_unfinished_work_seconds',
+    'How long all keys under way have been worked on together.',
+    'name',
+    'controller',
+  );
+  const longest = gauge(
+    'workqueue_longest_running_processor_seconds',
+    'How long the oldest key under way has been worked on.',
+    'name',
+    'controller',
+  );
   const depth = gauge('workqueue_depth', 'Keys waiting for a worker.', 'name', 'controller');
   const retries = counter('workqueue_retries_total', 'Keys put back after a failure.', 'name', 'controller');
   const waits = seconds('workqueue_queue_duration_seconds', 'How long a key waited.', 'name', 'controller');
@@ -31,7 +45,9 @@ export function loopMetrics(metrics: Metrics): LoopMetrics {
   const requests = counter('client_go_request_total', 'Requests to the API server.', 'code', 'host', 'method');
   const requestTimes = seconds('client_go_request_duration_seconds', 'Time until the answer began.', 'host', 'method');
 
-  const onReconciled = (facts: Reconciled, { name, queue: work, activeWorkers }: Reconciler): void => {
+  const addsTold = new WeakMap<Reconciler, number>();
+  const onReconciled = (facts: Reconciled, by: Reconciler): void => {
+    const { name, queue: work, activeWorkers } = by;
     const of = { controller: name };
     const named = { name, controller: name };
     // A failure for good is a failure too; dashboards add up the results.
@@ -43,6 +59,12 @@ export function loopMetrics(metrics: Metrics): LoopMetrics {
     waits.observe(facts.waitedMs / 1000, named);
     works.observe(facts.tookMs / 1000, named);
     active.set(activeWorkers, of);
+    most.set(by.workers, of);
+    adds.add(named, work.adds - (addsTold.get(by) ?? 0));
+    addsTold.set(by, work.adds);
+    const underWayMs = by.underWayMs();
+    unfinished.set(underWayMs.reduce((sum, ms) => sum + ms, 0) / 1000, named);
+    longest.set(Math.max(0, ...underWayMs) / 1000, named);
     depth.set(work.depth, named);
   };
 

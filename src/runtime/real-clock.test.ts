@@ -68,3 +68,47 @@ test('a clock without timers keeps no process alive', () => {
   timer.dispose();
   expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBe(before);
 });
+
+test('work that breathes gives timers their turn, and is not held up while a turn is short', async () => {
+  const clock = new RealClock();
+  let ticks = 0;
+  const ticking = setInterval(() => ticks++, 1);
+  const untilMs = performance.now() + 200;
+  let pauses = 0;
+  while (performance.now() < untilMs) {
+    const turn = clock.breathe();
+    if (turn === undefined) continue;
+    pauses += 1;
+    await turn;
+  }
+  clearInterval(ticking);
+  expect(pauses).toBeGreaterThan(0);
+  expect(pauses).toBeLessThanOrEqual(21);
+  expect(ticks).toBeGreaterThan(0);
+});
+
+test('all who breathe in one turn wait for the same next one', async () => {
+  vi.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValueOnce(0).mockReturnValue(1_000);
+  const clock = new RealClock();
+  const turn = clock.breathe();
+  expect(turn).toBeInstanceOf(Promise);
+  expect(clock.breathe()).toBe(turn);
+  await turn;
+  expect(clock.breathe()).toBeUndefined();
+});
+
+test('thousands of timers due at once are fired over several turns', async () => {
+  const clock = new RealClock();
+  let fired = 0;
+  let firedBeforeOthers: number | undefined;
+  const busy = (): void => {
+    fired += 1;
+    const untilMs = performance.now() + 0.5;
+    while (performance.now() < untilMs);
+  };
+  for (let index = 0; index < 1_000; index++) clock.after(1, busy);
+  setTimeout(() => setImmediate(() => (firedBeforeOthers = fired)), 1);
+  await clock.sleep(2);
+  await vi.waitFor(() => expect(fired).toBe(1_000), { timeout: 15_000 });
+  expect(firedBeforeOthers).toBeLessThan(1_000);
+});

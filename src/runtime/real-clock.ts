@@ -3,6 +3,11 @@
 // passes when it should. Until wall time catches up, `now` is then ahead of it.
 import { type AbortSignalLike, type Clock, sleepWith, type Timer, TimerQueue } from '../base/index.ts';
 
+/** A turn of the event loop longer than this is long: whoever works breathes then. */
+const turnMs = 10;
+/** Timers fired between two looks at the time. */
+const timersPerLook = 64;
+
 /** setTimeout takes 31 bits; longer waits are made of several. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
@@ -12,6 +17,8 @@ export class RealClock implements Clock {
   private lastMonotonicMs = performance.now();
   private armed: NodeJS.Timeout | undefined;
   private armedForMs = Number.POSITIVE_INFINITY;
+  private turnStartMs = performance.now();
+  private nextTurn: Promise<void> | undefined;
 
   now(): number {
     const monotonicMs = performance.now();
@@ -36,6 +43,20 @@ export class RealClock implements Clock {
     return sleepWith((delay, task) => this.after(delay, task), delayMs, signal);
   }
 
+  /** One turn for all who ask: it began when the last one of them was let go, or long ago. */
+  breathe(): Promise<void> | undefined {
+    if (this.nextTurn !== undefined) return this.nextTurn;
+    if (performance.now() - this.turnStartMs < turnMs) return undefined;
+    this.nextTurn = new Promise((resolve) => {
+      setImmediate(() => {
+        this.nextTurn = undefined;
+        this.turnStartMs = performance.now();
+        resolve();
+      });
+    });
+    return this.nextTurn;
+  }
+
   private arm(): void {
     const dueMs = this.timers.nextDueMs();
     if (dueMs === undefined || dueMs >= this.armedForMs) return;
@@ -55,9 +76,13 @@ export class RealClock implements Clock {
     this.disarm();
     // Only what was due on entry: a task that sets a timer for now must not starve the event loop.
     const nowMs = this.now();
+    let fired = 0;
     try {
-      for (let timer = this.timers.takeDue(nowMs); timer !== undefined; timer = this.timers.takeDue(nowMs))
+      for (let timer = this.timers.takeDue(nowMs); timer !== undefined; timer = this.timers.takeDue(nowMs)) {
         timer.task();
+        // Thousands due at once are fired over several turns.
+        if (++fired % timersPerLook === 0 && this.now() - nowMs >= turnMs) break;
+      }
     } finally {
       this.arm();
     }

@@ -43,7 +43,8 @@ export class Reconciler {
   readonly name: string;
   readonly queue: WorkQueue;
   private readonly options: ReconcilerOptions;
-  private working = 0;
+  /** When each key under way was begun. */
+  private readonly begun = new Map<string, number>();
 
   constructor(options: ReconcilerOptions) {
     const { clock, backoff } = options;
@@ -53,7 +54,17 @@ export class Reconciler {
   }
 
   get activeWorkers(): number {
-    return this.working;
+    return this.begun.size;
+  }
+
+  get workers(): number {
+    return this.options.workers;
+  }
+
+  /** How long each key under way has been worked on. */
+  underWayMs(): number[] {
+    const nowMs = this.options.clock.now();
+    return [...this.begun.values()].map((startedMs) => nowMs - startedMs);
   }
 
   /** Works until `signal` is aborted and every key under way has been finished. Runs once. */
@@ -69,12 +80,15 @@ export class Reconciler {
     for (let taken = await this.queue.take(); taken !== undefined; taken = await this.queue.take()) {
       const { key, waitedMs } = taken;
       const startedMs = this.options.clock.now();
-      this.working++;
+      this.begun.set(key, startedMs);
       const outcome = await this.outcomeOf(key, signal);
-      this.working--;
+      this.begun.delete(key);
       const facts = { ...this.settle(key, outcome), waitedMs, tookMs: this.options.clock.now() - startedMs };
       this.queue.done(key);
       this.options.observer?.onReconciled(facts, this);
+      // Many reconciles wait for nothing: ten thousand of them would be one turn of the event loop.
+      const turn = this.options.clock.breathe?.();
+      if (turn !== undefined) await turn;
     }
   }
 

@@ -250,6 +250,8 @@ export class Reflector<T extends KubeObject> {
           filling = undefined;
           from = this.version;
         }
+        const turn = clock.breathe?.();
+        if (turn !== undefined) await turn;
         // A loop over a buffered stream would not notice that it should end.
         if (stop.signal.aborted) throw stop.signal.reason;
       }

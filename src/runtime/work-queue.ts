@@ -29,6 +29,7 @@ export class WorkQueue {
   private readonly delayed = new Map<string, { dueMs: number; timer: Timer }>();
   private readonly takers: (() => void)[] = [];
   private isClosed = false;
+  private added = 0;
 
   constructor({ clock, backoff = defaultBackoff }: WorkQueueOptions) {
     this.clock = clock;
@@ -38,6 +39,11 @@ export class WorkQueue {
   /** Keys ready and waiting for a worker. */
   get depth(): number {
     return this.ready.size;
+  }
+
+  /** Keys put in since the beginning, repeats left out. */
+  get adds(): number {
+    return this.added;
   }
 
   /** Keys waiting for their time. */
@@ -50,6 +56,7 @@ export class WorkQueue {
     this.undelay(key);
     if (this.working.has(key)) this.again.add(key);
     else if (!this.ready.has(key)) {
+      this.added++;
       this.ready.set(key, this.clock.now());
       this.takers.shift()?.();
     }

@@ -20,7 +20,8 @@ import type { Cloud, Kube, KubeObject, Log, Metrics, Node, Pod, Recorder, Resour
 import { isKubeError, resources } from '../ports/index.ts';
 import { type Cache, type Change, loopMetrics, type Part, Reconciler, Reflector } from '../runtime/index.ts';
 import { Cluster, type ContextKind, LaunchLedger } from '../state/index.ts';
-import { asController, meteredCloud } from './metered-cloud.ts';
+import { asController, asLoop } from './caller.ts';
+import { meteredCloud } from './metered-cloud.ts';
 import { slimmingOf } from './slimming.ts';
 
 export interface AssemblyOptions {
@@ -101,9 +102,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     context,
     caches: [...caches, populating(cluster, caches)],
     leading: [
-      ...loops.map(
-        (loop): Part => ({ name: loop.name, run: (signal) => asController(loop.name, () => loop.run(signal)) }),
-      ),
+      ...loops.map((loop): Part => ({ name: loop.name, run: (signal) => asLoop(loop.name, () => loop.run(signal)) })),
       ...controllers.map((controller) => asPart(controller, context, reflectorOf, observer)),
     ],
   };
@@ -188,7 +187,14 @@ function asPart(
 ): Part {
   const { name } = controller;
   const reconcile: Controller['reconcile'] = (key, signal) =>
-    asController(name, () => controller.reconcile(key, signal));
+    asController(name, async () => {
+      try {
+        return await controller.reconcile(key, signal);
+      } catch (error) {
+        log.error('Reconciler error', error, { controller: name, key });
+        throw error;
+      }
+    });
   return {
     name,
     async run(signal) {
@@ -198,13 +204,7 @@ function asPart(
         workers: controller.concurrency ?? 10,
         reconcile,
         ...(controller.backoff === undefined ? {} : { backoff: controller.backoff }),
-        observer: {
-          onReconciled(facts, of) {
-            observer.onReconciled?.(facts, of);
-            if (facts.error !== undefined)
-              log.error('Reconciler error', facts.error, { controller: name, key: facts.key });
-          },
-        },
+        observer,
       });
       const subscriptions = controller.sources.map(({ resource, keys }) =>
         reflectorOf(resource).subscribe((change) => {

@@ -12,7 +12,9 @@ import type { Cloud, Kube, Log, Metrics, Recorder } from '../ports/index.ts';
 import { fencedKube, LeaderElection, leaderIdentity, loopMetrics, Manager, type Part } from '../runtime/index.ts';
 import { jsonLog, kubeRecorder, prometheusMetrics } from '../telemetry/index.ts';
 import { assemble } from './assemble.ts';
+import { callerFields } from './caller.ts';
 import { serveEndpoints } from './endpoints.ts';
+import { growSlowly, watchMemory } from './memory-limit.ts';
 import type { Settings } from './settings/parse.ts';
 
 export interface Provider {
@@ -85,8 +87,9 @@ export async function runControllerProcess(
     onFailure: (error) => log.error('leader election', error, { lease: `${namespace}/${settings.leaderElectionName}` }),
   });
   const isElected = (): boolean => settings.disableLeaderElection || election.isLeader();
-  // The manager ends the leader's parts with its term; this fence is for writes that were under way in that moment.
-  const kube = fencedKube(client, { isLeader: isElected, signal: new AbortController().signal });
+  // The manager ends the leader's parts with its term; this fence is for what they still try in that moment. No signal:
+  // one that thousands of requests listen to at once gets slow.
+  const kube = fencedKube(client, { isLeader: isElected });
   const recorder = kubeRecorder(kube, clock, log);
   const provider = await options.makeProvider({
     kube,
@@ -127,6 +130,8 @@ export async function runControllerProcess(
       return waiting.length === 0 ? undefined : `waiting for ${waiting.join(', ')}`;
     },
   });
+  growSlowly();
+  const memory = watchMemory(settings.memoryLimit, { clock });
   log.info('starting', { provider: provider.cloud.name, server: access.server });
   try {
     const { outcome, leftBehind } = await manager.run(signal);
@@ -134,6 +139,7 @@ export async function runControllerProcess(
     log.info('stopped', { outcome });
     return outcome;
   } finally {
+    memory.dispose();
     await endpoints.close();
   }
 }
@@ -161,6 +167,7 @@ function logOf({ settings, commit, clock }: ControllerProcessOptions): Log {
     level: settings.logLevel,
     commit,
     now: () => clock.now(),
+    surroundings: callerFields,
     write: (line) => {
       for (const write of outputs) write(line);
     },

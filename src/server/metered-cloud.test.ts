@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { VirtualClock } from '../base/index.ts';
 import { type Cloud, CloudError } from '../ports/index.ts';
 import { prometheusMetrics } from '../telemetry/index.ts';
-import { asController, meteredCloud } from './metered-cloud.ts';
+import { asController } from './caller.ts';
+import { meteredCloud } from './metered-cloud.ts';
 
 const clock = new VirtualClock({ settle: () => Promise.resolve() });
 

@@ -1,15 +1,7 @@
-// A Cloud whose calls are counted and timed, per controller that made them. Which controller is calling is known from the
-// surroundings of the call, so that no controller has to say it.
-import { AsyncLocalStorage } from 'node:async_hooks';
+// A Cloud whose calls are counted and timed, per controller that made them.
 import type { Clock } from '../base/index.ts';
 import { type Cloud, cloudWith, isCloudError, type Metrics } from '../ports/index.ts';
-
-const caller = new AsyncLocalStorage<string>();
-
-/** Runs `work` as the named controller. */
-export function asController<T>(name: string, work: () => T): T {
-  return caller.run(name, work);
-}
+import { callerName } from './caller.ts';
 
 export function meteredCloud(cloud: Cloud, metrics: Metrics, clock: Clock): Cloud {
   const labels = ['controller', 'method', 'provider'];
@@ -24,7 +16,7 @@ export function meteredCloud(cloud: Cloud, metrics: Metrics, clock: Clock): Clou
     labels: [...labels, 'error'],
   });
   const metered = async <T>(method: string, call: () => Promise<T>): Promise<T> => {
-    const of = { controller: caller.getStore() ?? '', method, provider: cloud.name };
+    const of = { controller: callerName(), method, provider: cloud.name };
     const startedMs = clock.now();
     try {
       return await call();

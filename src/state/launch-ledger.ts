@@ -71,11 +71,22 @@ export function largestOf(types: readonly InstanceTypeSpec[]): ResourceQuantitie
   return Object.fromEntries([...largest(types)].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
+/** Parsed once per type: a burst asks about the whole catalogue for every claim. */
+const capacities = new WeakMap<InstanceTypeSpec, readonly (readonly [string, Quantity])[]>();
+
+function capacityOf(type: InstanceTypeSpec): readonly (readonly [string, Quantity])[] {
+  let capacity = capacities.get(type);
+  if (capacity === undefined) {
+    capacity = Object.entries(type.capacity).map(([name, text]) => [name, parseQuantity(text)] as const);
+    capacities.set(type, capacity);
+  }
+  return capacity;
+}
+
 function largest(types: readonly InstanceTypeSpec[]): Map<string, Quantity> {
   const capacity = new Map<string, Quantity>();
   for (const type of types) {
-    for (const [name, text] of Object.entries(type.capacity)) {
-      const amount = parseQuantity(text);
+    for (const [name, amount] of capacityOf(type)) {
       const most = capacity.get(name);
       if (most === undefined || compareQuantities(amount, most) > 0) capacity.set(name, amount);
     }

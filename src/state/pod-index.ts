@@ -2,11 +2,13 @@
 // order within a node is the order of arrival.
 import type { Pod } from '../ports/index.ts';
 import { keyOf, ObjectStore } from './object-store.ts';
+import { PodDecisions } from './pod-decisions.ts';
 
 const nothing: ReadonlyMap<string, Pod> = new Map();
 
 export class PodIndex {
   readonly store = new ObjectStore<Pod>();
+  readonly decisions = new PodDecisions();
   private readonly byNode = new Map<string, Map<string, Pod>>();
   private readonly versions = new Map<string, number>();
   private changes = 0;
@@ -37,6 +39,7 @@ export class PodIndex {
 
   delete(key: string): Pod | undefined {
     const previous = this.store.delete(key);
+    this.decisions.forget(key);
     if (previous?.spec?.nodeName !== undefined) this.unbind(previous.spec.nodeName, key);
     return previous;
   }

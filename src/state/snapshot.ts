@@ -2,7 +2,7 @@
 // references, never objects, so that it stays cheap at a hundred thousand pods.
 
 import { conditionType, type NodePool } from '../api/index.ts';
-import { addQuantities, formatQuantity, formatTime, parseQuantity } from '../base/index.ts';
+import { addQuantities, formatQuantity, formatTime, parseQuantity, tryParseQuantity } from '../base/index.ts';
 import type { PoolInstanceTypes, ProviderFacts, Snapshot, SnapshotObject, SnapshotSettings } from '../core/index.ts';
 import type { KubeObject, Pod } from '../ports/index.ts';
 import { type Cluster, contextKinds } from './cluster.ts';
@@ -20,17 +20,17 @@ export interface SnapshotInputs {
 }
 
 export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot {
-  const items: KubeObject[] = [];
-  const addAll = (objects: readonly KubeObject[]): void => {
-    for (const object of objects) items.push(object);
-  };
-  for (const kind of contextKinds) addAll(cluster.context[kind].list());
-  addAll(cluster.nodePools.list().map((pool) => paused(withinLimits(pool, inputs.ledger), cluster)));
-  addAll(cluster.claims.list());
-  addAll(cluster.nodes.list());
   const placed = inputs.ledger?.placedPods() ?? new Set();
-  addAll(withoutPlaced(cluster, cluster.pods.store.list(), placed));
-  addAll(withoutPlaced(cluster, cluster.getBufferPods(), placed));
+  const lists: (readonly KubeObject[])[] = [
+    ...contextKinds.map((kind) => cluster.context[kind].list()),
+    cluster.nodePools.list().map((pool) => paused(withinLimits(pool, inputs.ledger), cluster)),
+    cluster.claims.list(),
+    cluster.nodes.list(),
+    withoutPlaced(cluster, cluster.pods.store.list(), placed),
+    withoutPlaced(cluster, cluster.getBufferPods(), placed),
+  ];
+  // In one piece: an array that grows to a hundred thousand is copied many times on the way.
+  const items = ([] as KubeObject[]).concat(...lists);
   const nodeState: NonNullable<Snapshot['nodeState']> = [];
   for (const machine of cluster.machines.all()) {
     nodeState.push({
@@ -86,8 +86,10 @@ function withinLimits(pool: NodePool, ledger: LaunchLedger | undefined): NodePoo
   if (held === undefined) return pool;
   const limits: Record<string, string | number> = {};
   for (const [name, limit] of Object.entries(pool.spec.limits ?? {})) {
+    const most = tryParseQuantity(limit);
     const taken = parseQuantity(held[name] ?? '0');
-    limits[name] = formatQuantity(addQuantities(parseQuantity(limit), { ...taken, nano: -taken.nano }));
+    // What cannot be read stays as it is: the planner says what is wrong with it.
+    limits[name] = most === undefined ? limit : formatQuantity(addQuantities(most, { ...taken, nano: -taken.nano }));
   }
   return { ...pool, spec: { ...pool.spec, limits } };
 }

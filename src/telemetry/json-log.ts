@@ -10,6 +10,8 @@ export interface JsonLogOptions {
   commit: string;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Fields of the moment a line is written in: which reconcile it belongs to. */
+  surroundings?(): LogFields;
   write(line: string): void;
   /** Where error lines go too, when that differs from `write`. */
   writeError?(line: string): void;
@@ -30,6 +32,7 @@ export function jsonLog(options: JsonLogOptions, fields: LogFields = {}, sampler
       logger: 'controller',
       message,
       commit: options.commit,
+      ...options.surroundings?.(),
       ...fields,
       ...extra,
     })}\n`;

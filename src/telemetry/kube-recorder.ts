@@ -21,8 +21,8 @@ const component = 'karpenter';
 const defaultDedupeMs = 120_000;
 /** Events wait here when the API is slow; beyond this the newest are dropped, because decisions must not wait for events. */
 const queueLimit = 1_000;
-/** Above this many remembered keys the expired ones are swept. */
-const sweepAt = 10_000;
+/** Expired keys are forgotten this often; looking at all of them for every event would be a burst's whole work. */
+const sweepEveryMs = 60_000;
 
 export function kubeRecorder(kube: Kube, clock: Clock, log: Log): Recorder {
   const until = new Map<string, number>();
@@ -30,6 +30,13 @@ export function kubeRecorder(kube: Kube, clock: Clock, log: Log): Recorder {
   const queue: EventObject[] = [];
   let sending = false;
   let counter = 0;
+  let sweepAtMs = 0;
+
+  const sweep = (now: number): void => {
+    if (now < sweepAtMs) return;
+    sweepAtMs = now + sweepEveryMs;
+    for (const [key, end] of until) if (end <= now) until.delete(key);
+  };
 
   const isRepeat = (event: RecordedEvent, now: number): boolean => {
     const { subject } = event;
@@ -42,7 +49,6 @@ export function kubeRecorder(kube: Kube, clock: Clock, log: Log): Recorder {
     ];
     const key = [event.reason.toLowerCase(), ...values].join('\u0000');
     if ((until.get(key) ?? 0) > now) return true;
-    if (until.size >= sweepAt) for (const [each, end] of until) if (end <= now) until.delete(each);
     until.set(key, now + (event.dedupeMs ?? defaultDedupeMs));
     return false;
   };
@@ -74,6 +80,7 @@ export function kubeRecorder(kube: Kube, clock: Clock, log: Log): Recorder {
   return {
     publish(event) {
       const now = clock.now();
+      sweep(now);
       if (isRepeat(event, now) || isOverRate(event, now) || queue.length >= queueLimit) return;
       counter += 1;
       queue.push(eventObject(event, now, counter));

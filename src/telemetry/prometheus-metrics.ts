@@ -1,5 +1,7 @@
-// The Metrics port on the Prometheus client library: one registry per process, rendered on scrape.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, Summary } from '@prometheus-io/client';
+// The Metrics port: counters and distributions are the Prometheus client library's, gauges our own, because they have a
+// series for every pod and node. One registry per process, rendered on scrape.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Counter, collectDefaultMetrics, Histogram, Registry, Summary } from '@prometheus-io/client';
 import type {
   Distribution,
   HistogramDefinition,
@@ -7,9 +9,9 @@ import type {
   MetricDefinition,
   Metrics,
   Counter as PortCounter,
-  Gauge as PortGauge,
   SummaryDefinition,
 } from '../ports/index.ts';
+import { GaugeSeries } from './gauge-series.ts';
 
 const range = (from: number, to: number, step: number): number[] =>
   Array.from({ length: Math.round((to - from) / step) + 1 }, (_, index) => Number((from + index * step).toFixed(3)));
@@ -36,6 +38,9 @@ export const durationBuckets: readonly number[] = [
   600,
 ];
 
+/** After a piece of text of this length others have a turn: a scrape of a large cluster has many. */
+const longPiece = 10_000;
+
 const defaultQuantiles = [0, 0.5, 0.9, 0.99, 1];
 
 export interface PrometheusMetrics extends Metrics {
@@ -48,6 +53,7 @@ export function prometheusMetrics(options: { processMetrics?: boolean } = {}): P
   const registry = new Registry();
   if (options.processMetrics) collectDefaultMetrics({ register: registry });
   const defined = new Map<string, unknown>();
+  const gauges: GaugeSeries[] = [];
   const once = <T>(name: string, make: () => T): T => {
     if (!defined.has(name)) defined.set(name, make());
     return defined.get(name) as T;
@@ -60,9 +66,23 @@ export function prometheusMetrics(options: { processMetrics?: boolean } = {}): P
   });
   return {
     contentType: registry.contentType,
-    render: () => registry.metrics(),
+    async render() {
+      const pieces = [await registry.metrics()];
+      for (const gauge of gauges) {
+        for (const piece of gauge.render()) {
+          pieces.push(piece);
+          if (piece.length > longPiece) await nextTurn();
+        }
+      }
+      return pieces.join('');
+    },
     counter: (definition) => once(definition.name, () => counter(new Counter(common(definition)), definition)),
-    gauge: (definition) => once(definition.name, () => gauge(new Gauge(common(definition)), definition)),
+    gauge: (definition) =>
+      once(definition.name, () => {
+        const gauge = new GaugeSeries(definition);
+        gauges.push(gauge);
+        return gauge;
+      }),
     histogram: (definition: HistogramDefinition) =>
       once(definition.name, () =>
         distribution(
@@ -94,34 +114,4 @@ function counter(metric: Counter<string>, definition: MetricDefinition): PortCou
 
 function distribution(metric: Histogram<string> | Summary<string>, definition: MetricDefinition): Distribution {
   return { observe: (value, labels) => metric.observe(complete(definition, labels), value) };
-}
-
-function gauge(metric: Gauge<string>, definition: MetricDefinition): PortGauge {
-  // The library removes only by the complete label set, so the sets in use are remembered for removal by a part of it.
-  const series = new Map<string, Labels>();
-  const keyOf = (labels: Labels): string => (definition.labels ?? []).map((name) => labels[name] ?? '').join('\u0000');
-  return {
-    set(value, labels) {
-      const full = complete(definition, labels);
-      series.set(keyOf(full), full);
-      metric.set(full, value);
-    },
-    remove(labels) {
-      // With every label given there is one series at most; large clusters have too many to look through.
-      if (definition.labels?.every((name) => labels[name] !== undefined)) {
-        if (series.delete(keyOf(labels))) metric.remove(complete(definition, labels));
-        return;
-      }
-      const wanted = Object.entries(labels);
-      for (const [key, full] of series) {
-        if (!wanted.every(([name, value]) => full[name] === value)) continue;
-        series.delete(key);
-        metric.remove(full);
-      }
-    },
-    reset() {
-      series.clear();
-      metric.reset();
-    },
-  };
 }

@@ -20,6 +20,10 @@ export class ScaledClock implements Clock {
     return this.real.after(delayMs / this.speed, task);
   }
 
+  breathe(): Promise<void> | undefined {
+    return this.real.breathe?.();
+  }
+
   sleep(delayMs: number, signal?: AbortSignalLike): Promise<void> {
     return sleepWith((delay, task) => this.after(delay, task), delayMs, signal);
   }

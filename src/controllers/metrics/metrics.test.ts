@@ -95,3 +95,60 @@ test('a pod’s state follows it, and its binding is measured once', async () =>
   await controller.reconcile('shop/web', signal);
   expect(await metrics.render()).not.toContain('name="web"');
 });
+
+const became = (type: string, time: string) => ({ type, status: 'True', lastTransitionTime: time });
+
+test('waiting for everybody else is told from the first plan that had a place on', async () => {
+  const { clock, cluster, context, metrics } = setting();
+  const controller = podMetricsController(context);
+  const { decisions } = cluster.pods;
+  const valueOf = async (name: string): Promise<string | undefined> =>
+    (await metrics.render())
+      .split('\n')
+      .find((each) => each.startsWith(`karpenter_pods_${name}{`) || each.startsWith(`karpenter_pods_${name} `))
+      ?.split(' ')
+      .at(-1);
+  cluster.setPod({ ...pod('web', {}, ''), status: { phase: 'Pending' } });
+  decisions.see('shop/web', clock.now() - 3_000);
+  await controller.reconcile('shop/web', signal);
+  expect(await valueOf('provisioning_scheduling_undecided_time_seconds')).toBe('3');
+  expect(await valueOf('provisioning_unbound_time_seconds')).toBeUndefined();
+
+  decisions.place('shop/web', clock.now() - 2_000, true);
+  await controller.reconcile('shop/web', signal);
+  expect(await valueOf('provisioning_scheduling_undecided_time_seconds')).toBeUndefined();
+  expect(await valueOf('provisioning_unbound_time_seconds')).toBe('2');
+  expect(await valueOf('provisioning_unstarted_time_seconds')).toBe('2');
+
+  const bound = [became('PodScheduled', '2026-01-01T01:00:01Z')];
+  cluster.setPod({ ...pod('web'), status: { phase: 'Pending', conditions: bound } });
+  await controller.reconcile('shop/web', signal);
+  expect(await valueOf('provisioning_bound_duration_seconds_sum')).toBe('3');
+  expect(await valueOf('bound_duration_seconds_sum')).toBe('11');
+  expect(await valueOf('provisioning_unbound_time_seconds')).toBeUndefined();
+
+  const conditions = [...bound, became('Ready', '2026-01-01T01:00:04Z')];
+  cluster.setPod({ ...pod('web'), status: { phase: 'Running', conditions } });
+  expect(await controller.reconcile('shop/web', signal)).toEqual({ kind: 'done' });
+  expect(await valueOf('provisioning_startup_duration_seconds_sum')).toBe('6');
+  expect(await valueOf('startup_duration_seconds_sum')).toBe('14');
+  expect(await valueOf('provisioning_unstarted_time_seconds')).toBeUndefined();
+});
+
+test('a place in a pool whose nodes are not known to register starts no such time', async () => {
+  const { clock, cluster, context, metrics } = setting();
+  cluster.setPod({ ...pod('web', {}, ''), status: { phase: 'Pending' } });
+  cluster.pods.decisions.place('shop/web', clock.now(), false);
+  await podMetricsController(context).reconcile('shop/web', signal);
+  expect(line(await metrics.render(), 'karpenter_pods_provisioning_unbound_time_seconds')).toEqual([]);
+});
+
+test('a pod that ran and ended is no longer waiting for anything', async () => {
+  const { cluster, context, metrics } = setting();
+  const controller = podMetricsController(context);
+  cluster.setPod({ ...pod('job', {}, ''), status: { phase: 'Pending' } });
+  await controller.reconcile('shop/job', signal);
+  cluster.setPod({ ...pod('job'), status: { phase: 'Succeeded' } });
+  expect(await controller.reconcile('shop/job', signal)).toEqual({ kind: 'done' });
+  expect(line(await metrics.render(), 'karpenter_pods_unstarted_time_seconds')).toEqual([]);
+});

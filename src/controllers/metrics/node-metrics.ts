@@ -14,6 +14,8 @@ type Amounts = ReadonlyMap<string, number>;
 interface Told {
   node: Node;
   podsVersion: number;
+  labels: Labels;
+  bornMs: number;
   /** Requested and allocatable, for the cluster's utilisation. */
   requested: Amounts;
   allocatable: Amounts;
@@ -49,6 +51,11 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     name: 'karpenter_cluster_state_synced',
     help: '1 once the cluster is completely known.',
   });
+  const unsynced = metrics.gauge({
+    name: 'karpenter_cluster_state_unsynced_time_seconds',
+    help: 'How long the cluster has not been completely known.',
+  });
+  let syncedMs = clock.now();
   const amounts = new PodAmounts();
   const told = new Map<string, Told>();
 
@@ -88,7 +95,8 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     }
     const requested: Totals = new Map(sums.podRequests);
     addTo(requested, sums.daemonRequests);
-    return { node, podsVersion: cluster.pods.versionOf(name), requested, allocatable };
+    const bornMs = parseTime(node.metadata.creationTimestamp ?? '') ?? clock.now();
+    return { node, podsVersion: cluster.pods.versionOf(name), labels, bornMs, requested, allocatable };
   };
 
   const forget = (name: string): void => {
@@ -101,19 +109,20 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     name: 'metrics.node',
     sources: [],
     startKeys: ['all'],
-    reconcile: () => {
+    reconcile: async () => {
       const seen = new Set<string>();
       for (const machine of cluster.machines.all()) {
         const { node } = machine;
         const name = node?.metadata.name;
         if (node === undefined || name === undefined) continue;
         seen.add(name);
-        const known = told.get(name);
+        let known = told.get(name);
         if (known?.node !== node || known.podsVersion !== cluster.pods.versionOf(name)) {
-          told.set(name, tell(machine, node, cluster.pods.on(name)));
+          if (known !== undefined) lifetime.remove({ node_name: name });
+          told.set(name, (known = tell(machine, node, cluster.pods.on(name))));
         }
-        const bornMs = parseTime(node.metadata.creationTimestamp ?? '') ?? clock.now();
-        lifetime.set(Math.round((clock.now() - bornMs) / 1000), labelsOf(machine, node));
+        lifetime.set(Math.round((clock.now() - known.bornMs) / 1000), known.labels);
+        await clock.breathe?.();
       }
       for (const name of told.keys()) if (!seen.has(name)) forget(name);
       const [requested, allocatable]: [Totals, Totals] = [new Map(), new Map()];
@@ -127,7 +136,9 @@ export function nodeMetricsController(context: ControllerContext): Controller {
       }
       count.set(cluster.machines.size);
       synced.set(cluster.synced ? 1 : 0);
-      return Promise.resolve(again(everyMs));
+      if (cluster.synced) syncedMs = clock.now();
+      unsynced.set((clock.now() - syncedMs) / 1000);
+      return again(everyMs);
     },
   };
 }

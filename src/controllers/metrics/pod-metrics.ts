@@ -1,8 +1,10 @@
-// metrics.pod: where every pod is, and how long pods take to be bound and to start.
+// metrics.pod: where every pod is, and how long pods take to be bound and to start: since they were made, and since a plan
+// first had a place for them in a pool whose nodes register (what is left then is not our waiting).
 import { label } from '../../api/index.ts';
 import { parseTime } from '../../base/index.ts';
-import { type Labels, type Pod, resources } from '../../ports/index.ts';
+import { type Labels, type Metrics, type Pod, resources } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
+import { isTerminal } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext, concurrencyFor, ownKey } from '../context.ts';
 
 const everyMs = 10_000;
@@ -22,53 +24,97 @@ const stateLabels = [
   'managed',
 ];
 
+function podMetrics(metrics: Metrics) {
+  const labels = ['name', 'namespace'];
+  const gauge = (name: string, help: string) => metrics.gauge({ name: `karpenter_pods_${name}`, help, labels });
+  const histogram = (name: string, help: string) => metrics.histogram({ name: `karpenter_pods_${name}`, help });
+  return {
+    state: metrics.gauge({ name: 'karpenter_pods_state', help: 'Where a pod is.', labels: stateLabels }),
+    startup: metrics.summary({
+      name: 'karpenter_pods_startup_duration_seconds',
+      help: 'From creation until running.',
+    }),
+    bound: histogram('bound_duration_seconds', 'From creation until bound.'),
+    unstarted: gauge('unstarted_time_seconds', 'How long a pod has not been running.'),
+    unbound: gauge('unbound_time_seconds', 'How long a pod has not been bound.'),
+    provisioningStartup: histogram(
+      'provisioning_startup_duration_seconds',
+      'From the first plan that has a place for the pod until running.',
+    ),
+    provisioningBound: histogram(
+      'provisioning_bound_duration_seconds',
+      'From the first plan that has a place for the pod until bound.',
+    ),
+    provisioningUnstarted: gauge(
+      'provisioning_unstarted_time_seconds',
+      'How long a pod that a plan has a place for has not been running.',
+    ),
+    provisioningUnbound: gauge(
+      'provisioning_unbound_time_seconds',
+      'How long a pod that a plan has a place for has not been bound.',
+    ),
+    undecided: gauge(
+      'provisioning_scheduling_undecided_time_seconds',
+      'How long a pod has been waiting for a first decision.',
+    ),
+  };
+}
+
 export function podMetricsController(context: ControllerContext): Controller {
-  const { cluster, clock, metrics, settings } = context;
-  const named = ['name', 'namespace'];
-  const state = metrics.gauge({ name: 'karpenter_pods_state', help: 'Where a pod is.', labels: stateLabels });
-  const startup = metrics.summary({
-    name: 'karpenter_pods_startup_duration_seconds',
-    help: 'From creation until running.',
-  });
-  const bound = metrics.histogram({
-    name: 'karpenter_pods_bound_duration_seconds',
-    help: 'From creation until bound.',
-  });
-  const unstarted = metrics.gauge({
-    name: 'karpenter_pods_unstarted_time_seconds',
-    help: 'How long a pod has not been running.',
-    labels: named,
-  });
-  const unbound = metrics.gauge({
-    name: 'karpenter_pods_unbound_time_seconds',
-    help: 'How long a pod has not been bound.',
-    labels: named,
-  });
+  const { cluster, clock, settings } = context;
+  const { state, ...told } = podMetrics(context.metrics);
+  const { decisions } = cluster.pods;
+  const named = [told.unstarted, told.unbound, told.provisioningUnstarted, told.provisioningUnbound, told.undecided];
   /** Pods whose binding or start this process saw coming: only those are measured, once. */
   const waiting = new Map<string, { binding: boolean; starting: boolean }>();
 
   const forget = (key: string): void => {
     const [namespace = '', name = ''] = key.split('/');
     waiting.delete(key);
-    for (const gauge of [state, unstarted, unbound]) gauge.remove({ name, namespace });
+    for (const gauge of [state, ...named]) gauge.remove({ name, namespace });
   };
 
+  const tellUndecided = (key: string, labels: Labels, isBound: boolean): void => {
+    const { seenMs, triedMs } = decisions.of(key);
+    if (triedMs !== undefined || seenMs === undefined || isBound) told.undecided.remove(labels);
+    else told.undecided.set((clock.now() - seenMs) / 1000, labels);
+  };
+
+  /** Whether there is more to tell later. */
   const tellWaiting = (key: string, pod: Pod): boolean => {
-    const { name = '', namespace = '' } = pod.metadata;
-    const bornMs = parseTime(pod.metadata.creationTimestamp ?? '') ?? clock.now();
-    const ageSeconds = (clock.now() - bornMs) / 1000;
-    const isBound = Boolean(pod.spec?.nodeName);
-    const isStarted = pod.status?.phase !== 'Pending' && pod.status?.phase !== undefined;
+    const { name = '', namespace = '', creationTimestamp = '' } = pod.metadata;
+    const labels = { name, namespace };
+    const bornMs = parseTime(creationTimestamp) ?? clock.now();
+    const { placedWellMs } = decisions.of(key);
+    const boundMs = trueSinceMs(pod, 'PodScheduled');
+    const isBound = boundMs !== undefined || Boolean(pod.spec?.nodeName);
+    const startedMs = pod.status?.phase === 'Pending' ? undefined : trueSinceMs(pod, 'Ready');
+    const isStarted = startedMs !== undefined;
+    const isOver = isTerminal(pod);
     const seen = waiting.get(key) ?? { binding: !isBound, starting: !isStarted };
-    if (seen.binding && isBound) bound.observe(conditionAge(pod, 'PodScheduled', bornMs) ?? ageSeconds);
-    if (seen.starting && isStarted && pod.status?.phase === 'Running')
-      startup.observe(conditionAge(pod, 'Ready', bornMs) ?? ageSeconds);
-    if (isBound) unbound.remove({ name, namespace });
-    else unbound.set(ageSeconds, { name, namespace });
-    if (isStarted) unstarted.remove({ name, namespace });
-    else unstarted.set(ageSeconds, { name, namespace });
-    waiting.set(key, { binding: !isBound, starting: !isStarted });
-    return !isStarted;
+    const seconds = (fromMs: number, untilMs = clock.now()): number => Math.max(0, (untilMs - fromMs) / 1000);
+    if (seen.binding && isBound) {
+      told.bound.observe(seconds(bornMs, boundMs));
+      if (placedWellMs !== undefined) told.provisioningBound.observe(seconds(placedWellMs, boundMs));
+    }
+    if (seen.starting && isStarted) {
+      told.startup.observe(seconds(bornMs, startedMs));
+      if (placedWellMs !== undefined) told.provisioningStartup.observe(seconds(placedWellMs, startedMs));
+      decisions.forget(key);
+    }
+    const gauges = [
+      { isOver: isBound || isOver, own: told.unbound, ours: told.provisioningUnbound },
+      { isOver: isStarted || isOver, own: told.unstarted, ours: told.provisioningUnstarted },
+    ];
+    for (const { isOver: isDone, own, ours } of gauges) {
+      if (isDone) own.remove(labels);
+      else own.set(seconds(bornMs), labels);
+      if (isDone || placedWellMs === undefined) ours.remove(labels);
+      else ours.set(seconds(placedWellMs), labels);
+    }
+    tellUndecided(key, labels, isBound || isOver);
+    waiting.set(key, { binding: !isBound, starting: seen.starting && !isStarted && !isOver });
+    return !(isStarted || isOver);
   };
 
   return {
@@ -117,9 +163,8 @@ function stateOf({ cluster }: ControllerContext, pod: Pod): Labels {
   };
 }
 
-/** Seconds from `fromMs` until the condition became True. */
-function conditionAge(pod: Pod, type: string, fromMs: number): number | undefined {
-  const condition = pod.status?.conditions?.find((each) => each.type === type && each.status === 'True');
-  const atMs = parseTime(condition?.lastTransitionTime ?? '');
-  return atMs === undefined ? undefined : Math.max(0, (atMs - fromMs) / 1000);
+/** When the condition became True; undefined while it is not. */
+function trueSinceMs({ status }: Pod, type: string): number | undefined {
+  const condition = status?.conditions?.find((each) => each.type === type && each.status === 'True');
+  return parseTime(condition?.lastTransitionTime ?? '');
 }

@@ -18,6 +18,20 @@ export function provisioningMetrics(metrics: Metrics) {
       help: 'Pods still to be placed in the current pass.',
       labels: ['controller', 'scheduling_id'],
     }),
+    unfinished: metrics.gauge({
+      name: 'karpenter_scheduler_unfinished_work_seconds',
+      help: 'How long the current pass has been going on.',
+      labels: ['controller', 'scheduling_id'],
+    }),
+    byZone: metrics.gauge({
+      name: 'karpenter_scheduler_pending_pods_by_effective_zone_count',
+      help: 'Waiting pods by the one zone they can go to, or flexible, or none.',
+      labels: ['controller', 'zone'],
+    }),
+    decision: metrics.histogram({
+      name: 'karpenter_pods_scheduling_decision_duration_seconds',
+      help: 'From when a waiting pod was first seen until it was first planned for.',
+    }),
     ignored: metrics.gauge({
       name: 'karpenter_scheduler_ignored_pods_count',
       help: 'Pods left out of the last pass because they are invalid or opted out.',

@@ -6,7 +6,7 @@
 // 4. A claim still being launched holds back its own pods and nothing else (see LaunchLedger).
 import { label, type NodeClaim } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
-import type { EmptyPool, InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
+import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { instanceTypesOfPools, nominate, snapshotFor } from '../planning.ts';
@@ -14,6 +14,7 @@ import { Batcher } from './batcher.ts';
 import { takeRoom } from './launch-room.ts';
 import { provisioningMetrics } from './metrics.ts';
 import { nodeClaimFor } from './node-claim.ts';
+import { planningPass } from './planning-pass.ts';
 import { reportPlan, reportPools, shortList } from './report.ts';
 
 /** Asked again this soon while the first view of the cluster is not complete. */
@@ -70,19 +71,20 @@ export class Provisioner {
     const { clock } = this.context;
     const instanceTypes = await instanceTypesOfPools(this.context);
     const snapshot = snapshotFor(this.context, instanceTypes);
-    const started = clock.now();
-    const emptyPools: EmptyPool[] = [];
-    const plan = await this.context.plan(snapshot, { onEmptyPool: (pool) => void emptyPools.push(pool) });
-    this.metrics.duration.observe((clock.now() - started) / 1000, { controller: 'provisioner' });
+    const { plan, emptyPools } = await planningPass(this.context, this.metrics, snapshot);
     const byPool = new Map(instanceTypes.map((entry) => [entry.nodePool, entry.items ?? []]));
     const claims = new Map<string, NodeClaim>();
     reportPools(this.context, plan, emptyPools);
-    await Promise.all(
-      this.withinNodeLimits(plan.newNodes).map(async (planned) => {
-        const claim = await this.create(planned, byPool.get(planned.nodePool) ?? []);
-        if (claim !== undefined) claims.set(planned.name, claim);
-      }),
-    );
+    const writes: Promise<void>[] = [];
+    for (const planned of this.withinNodeLimits(plan.newNodes)) {
+      writes.push(
+        this.create(planned, byPool.get(planned.nodePool) ?? []).then((claim) => {
+          if (claim !== undefined) claims.set(planned.name, claim);
+        }),
+      );
+      await clock.breathe?.();
+    }
+    await Promise.all(writes);
     // Pods that only stand for a buffer's room never arrive.
     const { store } = this.context.cluster.pods;
     const expecting = plan.existingNodes.filter(({ pods }) => pods.some((pod) => store.get(pod) !== undefined));
@@ -90,7 +92,7 @@ export class Provisioner {
       this.context,
       expecting.map(({ name }) => name),
     );
-    reportPlan(this.context, plan, claims, this.metrics);
+    await reportPlan(this.context, plan, claims, this.metrics);
     await Promise.all(this.listeners.map((listener) => listener(plan)));
     return { plan, created: [...claims.values()] };
   }

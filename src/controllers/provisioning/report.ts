@@ -13,13 +13,13 @@ const failedDedupeMs = 300_000;
 const emptyPoolDedupeMs = 60_000;
 const nominatedRate = { perSecond: 5, burst: 10 };
 
-export function reportPlan(
+export async function reportPlan(
   context: ControllerContext,
   plan: Plan,
   claims: ReadonlyMap<string, NodeClaim>,
   metrics: ProvisioningMetrics,
-): void {
-  const { log, recorder } = context;
+): Promise<void> {
+  const { clock, log, recorder } = context;
   const publish = (pod: string, make: (subject: EventSubject) => RecordedEvent): void => {
     const subject = podSubject(context, pod);
     if (subject !== undefined) recorder.publish(make(subject));
@@ -27,14 +27,17 @@ export function reportPlan(
   for (const planned of plan.newNodes) {
     const claim = claims.get(planned.name);
     if (claim === undefined) continue;
+    await clock.breathe?.();
     for (const pod of planned.pods) publish(pod, (subject) => nominated(subject, `nodeclaim/${claim.metadata.name}`));
   }
   for (const placement of plan.existingNodes) {
     const where = nodeReference(context, placement.name);
+    await clock.breathe?.();
     for (const pod of placement.pods) publish(pod, (subject) => nominated(subject, where));
   }
   for (const entry of plan.unschedulable) {
     if (silentReasons.has(codeOf(entry))) continue;
+    await clock.breathe?.();
     const text = entry.reasons.map((reason) => reason.message).join('; ');
     log.error('could not schedule pod', text, { controller: 'provisioner', Pod: podName(entry.pod) });
     publish(entry.pod, (subject) => ({

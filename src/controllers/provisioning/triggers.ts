@@ -9,13 +9,14 @@ import type { Batcher } from './batcher.ts';
 
 const askAgainMs = 10_000;
 
-export function podTrigger({ cluster }: ControllerContext, batcher: Batcher): Controller {
+export function podTrigger({ clock, cluster }: ControllerContext, batcher: Batcher): Controller {
   return {
     name: 'provisioner.trigger.pod',
     sources: [ownKey(resources.pods)],
     reconcile: (key) => {
       const pod = cluster.pods.store.get(key);
       if (pod === undefined || !isProvisionable(pod)) return Promise.resolve(done);
+      cluster.pods.decisions.see(key, clock.now());
       batcher.trigger(pod.metadata.uid ?? key);
       return Promise.resolve(again(askAgainMs));
     },

@@ -66,3 +66,17 @@ test('the extras of disruption are off by default, and a time zone must exist', 
   expect(parseSettings({ 'budget-time-zone': 'Europe/Berlin' }, {}).settings.budgetTimeZone).toBe('Europe/Berlin');
   expect(() => parseSettings({ 'budget-time-zone': 'Berlin' }, {})).toThrow('there is no time zone "Berlin"');
 });
+
+test('booleans of the environment and gates are read as Go reads them', () => {
+  const { settings, warnings } = parseSettings(
+    {},
+    { ENABLE_PROFILING: '1', IGNORE_DRA_REQUESTS: 'F', FEATURE_GATES: 'NodeRepair=True, StaticCapacity=t' },
+  );
+  expect(warnings).toEqual([]);
+  expect(settings).toMatchObject({ enableProfiling: true, ignoreDraRequests: false });
+  expect(settings.featureGates).toMatchObject({ NodeRepair: true, StaticCapacity: true });
+});
+
+test('a choice that does not exist is named after its variable, wherever it was written', () => {
+  expect(() => parseSettings({ 'log-level': 'loud' }, {})).toThrow(/--log-level: invalid LOG_LEVEL "loud"/);
+});

@@ -21,10 +21,13 @@ export class SettingReader {
     const flag = this.flags[definition.flag];
     if (flag !== undefined) {
       const parsed = parseValue(definition, flag);
-      if ('problem' in parsed) this.problems.push(`--${definition.flag}: ${parsed.problem}`);
-      else return parsed.value as T;
+      if ('problem' in parsed) {
+        const isChoice = definition.kind === 'choice';
+        const problem = isChoice ? choiceProblem(definition, flag, parsed.problem) : parsed.problem;
+        this.problems.push(`--${definition.flag}: ${problem}`);
+      } else return parsed.value as T;
     }
-    const variable = this.env[definition.env];
+    const variable = readable(definition, this.env[definition.env]);
     if (variable !== undefined && (variable !== '' || definition.kind === 'text')) {
       const parsed = parseValue(definition, variable);
       if (!('problem' in parsed)) return parsed.value as T;
@@ -37,6 +40,17 @@ export class SettingReader {
       throw new KerfError('SettingDefaultInvalid', `default of ${definition.flag}: ${fallback.problem}`);
     return fallback.value as T;
   }
+}
+
+/** Environments may spell a boolean in the ways Go reads; flags only take true and false. */
+function readable({ kind }: SettingDefinition, text: string | undefined): string | undefined {
+  if (text === undefined || kind !== 'boolean') return text;
+  return String(goBoolean(text) ?? text);
+}
+
+function goBoolean(text: string): boolean | undefined {
+  if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true;
+  return /^(0|f|F|false|FALSE|False)$/.test(text) ? false : undefined;
 }
 
 function choiceProblem(definition: SettingDefinition, value: string, problem: string): string {
@@ -77,9 +91,10 @@ function parseGates(text: string): { value: Record<string, boolean> } | { proble
   const gates: Record<string, boolean> = { ...defaultGates };
   for (const part of text.split(',').map((each) => each.trim())) {
     if (part === '') continue;
-    const match = /^([^=]+)=(true|false)$/.exec(part);
-    if (match?.[1] === undefined) return { problem: `"${part}" is not of the form Name=true or Name=false` };
-    if (match[1] in gates) gates[match[1]] = match[2] === 'true';
+    const [name = '', text = ''] = part.split('=').map((each) => each.trim());
+    const on = goBoolean(text);
+    if (name === '' || on === undefined) return { problem: `"${part}" is not of the form Name=true or Name=false` };
+    if (name in gates) gates[name] = on;
   }
   return { value: gates };
 }

@@ -1,0 +1,175 @@
+// The controllers at work, as the process runs them, against a cluster in another process: how soon NodeClaims are written,
+// how long a turn of the event loop gets in a burst, how much memory a quiet cluster takes.
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ClusterAccess } from '../src/kube/index.ts';
+import { RealClock } from '../src/runtime/index.ts';
+import { parseSettings, runControllerProcess } from '../src/server/index.ts';
+import { genericCatalogue, KwokCloud, kwokProviderFacts } from '../src/sim/index.ts';
+import type { Bench, Measurement } from './bench.ts';
+import { snapshotBench } from './snapshot.ts';
+import type { Burst, BurstReport } from './workloads/cluster-server.ts';
+import { Turns, threadMs } from './workloads/turns.ts';
+
+/** The default of BATCH_IDLE_DURATION. */
+const batchIdleMs = 1_000;
+
+interface Setting {
+  burst(wanted: Burst): Promise<BurstReport>;
+}
+
+/** Runs the work beside a controller process that has read everything. */
+async function besideControllers<T>(nodes: number, podsPerNode: number, work: (on: Setting) => Promise<T>): Promise<T> {
+  const program = fileURLToPath(new URL('./workloads/cluster-server.ts', import.meta.url));
+  const server = fork(program, [String(nodes), String(podsPerNode)]);
+  const { port } = await answer<{ port: number }>(server);
+  const stop = new AbortController();
+  const running = runControllers(`http://127.0.0.1:${port}`, stop.signal);
+  try {
+    await Promise.race([running, new Promise((resolve) => setTimeout(resolve, 5_000))]);
+    return await work({
+      burst: (wanted) => {
+        server.send(wanted);
+        return answer<BurstReport>(server);
+      },
+    });
+  } finally {
+    stop.abort();
+    await running;
+    server.kill();
+  }
+}
+
+function answer<T>(child: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as T));
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error('the cluster ended')));
+  });
+}
+
+async function runControllers(server: string, signal: AbortSignal): Promise<void> {
+  const clock = new RealClock();
+  const access: ClusterAccess = {
+    source: 'bench',
+    server,
+    namespace: 'default',
+    tls: { insecure: false },
+    credentials: { headers: async () => ({}), certificate: async () => undefined, rejected: () => false },
+  };
+  const { settings, warnings } = parseSettings(
+    { 'metrics-port': '0', 'health-probe-port': '0', 'log-output-paths': '/dev/null' },
+    {},
+  );
+  await runControllerProcess(
+    {
+      settings,
+      warnings,
+      access,
+      clock,
+      env: {},
+      version: 'bench',
+      commit: 'bench',
+      makeProvider: async ({ kube, log, random }) => ({
+        cloud: new KwokCloud({ kube, clock, log, random, catalogue: genericCatalogue(), facts: kwokProviderFacts() }),
+      }),
+    },
+    signal,
+  );
+}
+
+async function measureReaction(runs: number): Promise<Measurement> {
+  const runsMs: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    await besideControllers(0, 0, async ({ burst }) => {
+      const started = threadMs();
+      const { reactionMs } = await burst({ burst: 500, kind: 'diverse' });
+      runsMs.push(reactionMs);
+      process.stderr.write(`${(threadMs() - started).toFixed(0)} ms of our own thread\n`);
+    });
+  }
+  return { runsMs, items: 500 };
+}
+
+async function measureSpread(runs: number): Promise<Measurement> {
+  const runsMs: number[] = [];
+  let nodes = 0;
+  for (let run = 0; run < runs; run++) {
+    await besideControllers(0, 0, async ({ burst }) => {
+      const turns = new Turns();
+      turns.start();
+      nodes = (await burst({ burst: 2_000, kind: 'spread' })).claims;
+      runsMs.push(turns.stop().busyMs);
+    });
+  }
+  return { runsMs, items: 2_000, nodes };
+}
+
+async function measureBurst(runs: number): Promise<Measurement> {
+  const runsMs: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    await besideControllers(0, 0, async ({ burst }) => {
+      const turns = new Turns();
+      turns.start();
+      const { claims, reactionMs } = await burst({ burst: 10_000, kind: 'diverse' });
+      const { p99Ms, longestMs, busyMs } = turns.stop();
+      runsMs.push(p99Ms);
+      process.stderr.write(
+        `longest turn ${longestMs.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms of ${busyMs.toFixed(0)} ms at work; ` +
+          `${claims} claims, the last ${(reactionMs / 1000).toFixed(1)} s after the last pod\n`,
+      );
+    });
+  }
+  return { runsMs, items: 10_000 };
+}
+
+/** Two minutes of nothing happening: rounds of disruption, polls and metrics included. */
+async function measureIdle(): Promise<Measurement> {
+  return besideControllers(1_150, 26, async () => {
+    const started = threadMs();
+    let peakRssMiB = 0;
+    for (let second = 0; second < 120; second++) {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      // The first half is the start, whose garbage is not the steady state's.
+      if (second >= 60) peakRssMiB = Math.max(peakRssMiB, process.memoryUsage().rss / 2 ** 20);
+    }
+    return { runsMs: [threadMs() - started], items: 29_900, peakRssMiB };
+  });
+}
+
+export const controllerBenches: Bench[] = [
+  {
+    name: 'controllers/reaction',
+    summary: 'from the last of 500 unschedulable pods to the last NodeClaim written; batch idle time included',
+    quick: false,
+    unit: 'pods',
+    bar: { maxMs: batchIdleMs + 300 },
+    measure: ({ runs }) => measureReaction(Math.min(runs, 3)),
+  },
+  {
+    name: 'controllers/spread',
+    summary: 'time of our own thread for 2,000 pods with hostname spread, from pods to registered claims',
+    quick: false,
+    unit: 'pods',
+    bar: { maxMs: 10_000 },
+    measure: ({ runs }) => measureSpread(Math.min(runs, 2)),
+  },
+  {
+    name: 'controllers/burst',
+    summary: 'what arrives in a burst of 10,000 pods waits this long for the event loop (p99)',
+    quick: false,
+    unit: 'pods',
+    bar: { maxMs: 50 },
+    measure: ({ runs }) => measureBurst(Math.min(runs, 2)),
+  },
+  {
+    name: 'controllers/idle',
+    summary:
+      'memory of a quiet cluster with 1,150 nodes and 30,000 pods; the time is that of our thread in two minutes',
+    quick: false,
+    unit: 'pods',
+    bar: { maxRssMiB: 350 },
+    measure: () => measureIdle(),
+  },
+  snapshotBench,
+];
