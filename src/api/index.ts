@@ -1,4 +1,5 @@
 export { type AdmitOptions, admitKind, compiledKind, kindOf } from './admit-kind.ts';
+export { compileDeviceSelector, type DeviceFacts } from './cel/device-selector.ts';
 export { compileRules, evaluateRules, type RuleProblem, type RuleTree } from './cel/rules.ts';
 export {
   type ConditionChange,

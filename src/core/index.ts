@@ -2,6 +2,8 @@ export type { LinearProgram } from './bound/linear-program.ts';
 export { priceRelaxation } from './bound/price-relaxation.ts';
 export { unreadableSchedules } from './budgets/budgets.ts';
 export { isTimeZone } from './budgets/time-zone.ts';
+export type { CompileDeviceSelector } from './devices/claim-requests.ts';
+export type { Device } from './devices/device-pools.ts';
 export { approvedText, isBalanced, type Score } from './disruption/balanced.ts';
 export { type Blocker, blockersOf } from './disruption/candidates.ts';
 export {

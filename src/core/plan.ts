@@ -1,6 +1,7 @@
 // The plan: what the planner answers, as plain data. It is the documented output of `kerf plan -o json`
 // (docs/reference/plan-format.md), so its shape is interface. Every waiting pod occurs in it exactly once.
 
+import type { CompileDeviceSelector } from './devices/claim-requests.ts';
 import type { RequirementSpec } from './snapshot.ts';
 
 /**
@@ -23,7 +24,8 @@ export type ReasonCode =
   | 'InsufficientResources'
   | 'NoOffering'
   | 'NoInstanceTypeFits'
-  | 'LimitsExceeded';
+  | 'LimitsExceeded'
+  | 'DevicesUnavailable';
 
 export interface Reason {
   code: ReasonCode;
@@ -99,6 +101,8 @@ export interface PlanOptions {
   onEmptyPool?: (pool: EmptyPool) => void;
   /** Told how many waiting pods can only go to which zone: its name, `flexible` or `none`. */
   onZones?: (pods: ReadonlyMap<string, number>) => void;
+  /** Reads the CEL selectors of devices, where devices are not ignored; the planner knows no CEL. */
+  compileDeviceSelector?: CompileDeviceSelector;
   /** False leaves out the price improvement step after the first packing. */
   improve?: boolean;
   /** Milliseconds from any origin; only to stamp `solveMs`. */

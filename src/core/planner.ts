@@ -19,7 +19,7 @@ export function planSnapshot(snapshot: Snapshot, options: PlanOptions = {}): Pla
 
 /** The same plan in small pieces of work, for a process that has other things to do meanwhile. */
 export function* planSnapshotInSlices(snapshot: Snapshot, options: PlanOptions = {}): Sliced<Plan> {
-  return yield* planWorldInSlices(yield* indexSnapshotInSlices(snapshot), options);
+  return yield* planWorldInSlices(yield* indexSnapshotInSlices(snapshot, options), options);
 }
 
 /** Plans a world that is already compiled; the second time is faster, because the world remembers set algebra. */
@@ -54,7 +54,7 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
       if (pods.length > 0) existingNodes.push({ name: world.nodes[index]?.name ?? '', pods: pods.map(keyOf) });
     });
     const reasonsOf = new Map<PodGroup, Map<Failure, Reason[]>>();
-    const context = { world, topology: packed.topology, claims: packed.claims };
+    const context = { world, topology: packed.topology, claims: packed.claims, devices: packed.devices };
     for (const { pod, failure } of packed.failed) {
       yield;
       const { group, key } = workload.pods[pod] as PlannedPod;

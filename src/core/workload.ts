@@ -3,6 +3,7 @@
 // further, by groups that differ only in what they request.
 
 import { type Sliced, sortInSlices } from '../base/index.ts';
+import type { PodClaims } from './devices/pod-claims.ts';
 import { type Labels, namespacedKey, namespaceOf, type Pod, type Toleration } from './kube/objects.ts';
 import { type HostPort, hostPortsOf } from './pods/host-ports.ts';
 import { hasResourceClaims } from './pods/pod-classes.ts';
@@ -42,6 +43,8 @@ export interface PodGroup {
   readonly steps: readonly GroupStep[];
   readonly attachments: Attachments;
   readonly needsDevices: boolean;
+  /** The claims its devices come from; undefined without any, and where devices are ignored. */
+  readonly devices: PodClaims | undefined;
 }
 
 /** A group at one step of relaxation; numbered, because refusals are remembered per step. */
@@ -73,6 +76,7 @@ export interface PreparedPod {
   readonly shape: PodShape;
   readonly volumes: readonly NodeWish[];
   readonly attachments: Attachments;
+  readonly devices: PodClaims | undefined;
 }
 
 /** What equal pod specifications share. */
@@ -217,14 +221,16 @@ class Grouping {
     this.resources = resources;
   }
 
-  groupOf({ pod, requests, shape, volumes, attachments }: PreparedPod): PodGroup {
+  groupOf({ pod, requests, shape, volumes, attachments, devices }: PreparedPod): PodGroup {
     const need = this.needOf(requests);
     const selecting = this.topology.selecting(namespaceOf(pod), pod.metadata.labels ?? noLabels);
     const constraints = this.constraintsOf(shape, selecting, volumes);
-    if (attachments.size > 0) {
+    if (attachments.size > 0 || devices !== undefined) {
       const claims = [...attachments].map(([driver, names]) => [driver, [...names]]);
-      const identity = `${constraints[0]?.id}#${need.id}#${JSON.stringify(claims)}`;
-      return remembered(this.withAttachments, identity, () => this.newGroup(constraints, need, attachments, shape));
+      const identity = `${constraints[0]?.id}#${need.id}#${JSON.stringify([claims, devices])}`;
+      return remembered(this.withAttachments, identity, () => {
+        return this.newGroup(constraints, need, attachments, shape, devices);
+      });
     }
     const byNeed = remembered(this.groupsOf, constraints, () => new Map<Need, PodGroup>());
     return remembered(byNeed, need, () => this.newGroup(constraints, need, attachments, shape));
@@ -235,9 +241,10 @@ class Grouping {
     need: Need,
     attachments: Attachments,
     shape: PodShape,
+    devices?: PodClaims,
   ): PodGroup {
     const steps = constraints.map((constraint) => ({ id: this.stepCount++, constraint }));
-    const group = { id: this.groups.length, need, steps, attachments, needsDevices: shape.needsDevices };
+    const group = { id: this.groups.length, need, steps, attachments, needsDevices: shape.needsDevices, devices };
     this.groups.push(group);
     return group;
   }

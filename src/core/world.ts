@@ -3,6 +3,9 @@
 // memory makes the second plan faster than the first.
 
 import { atOnce, KerfError, parseTime, type Sliced } from '../base/index.ts';
+import type { CompileDeviceSelector } from './devices/claim-requests.ts';
+import { type DeviceWorld, deviceWorld } from './devices/device-world.ts';
+import { podClaims } from './devices/pod-claims.ts';
 import { type ClusterObjects, clusterObjects } from './kube/cluster-objects.ts';
 import { type NodePool, namespacedKey, type Pod } from './kube/objects.ts';
 import { type ExistingNode, existingNode, labelSet, podsByNode } from './nodes/existing-nodes.ts';
@@ -66,6 +69,8 @@ export interface World {
   readonly nodes: readonly ExistingNode[];
   readonly rejected: readonly RejectedPod[];
   readonly workload: Workload;
+  /** Undefined where devices are ignored. */
+  readonly devices: DeviceWorld | undefined;
 }
 
 interface OfferedPool {
@@ -82,12 +87,17 @@ const mostInstanceTypes = 600;
 /** About what a root volume of 20 GiB and a public address cost beside the machine, in USD. */
 const usualNodeCostPerHour = 0.005;
 
-export function indexSnapshot(snapshot: Snapshot): World {
-  return atOnce(indexSnapshotInSlices(snapshot));
+export interface IndexOptions {
+  /** Reads the selectors of devices; without it, no selector selects anything. */
+  readonly compileDeviceSelector?: CompileDeviceSelector;
 }
 
-export function* indexSnapshotInSlices(snapshot: Snapshot): Sliced<World> {
-  return (yield* compile(snapshot, false)).world;
+export function indexSnapshot(snapshot: Snapshot, options: IndexOptions = {}): World {
+  return atOnce(indexSnapshotInSlices(snapshot, options));
+}
+
+export function* indexSnapshotInSlices(snapshot: Snapshot, options: IndexOptions = {}): Sliced<World> {
+  return (yield* compile(snapshot, false, options)).world;
 }
 
 /** A world that also knows the pods that could be moved, for asking what would be if nodes were gone. */
@@ -103,16 +113,16 @@ export interface MovableWorld {
   isMovable(pod: Pod): boolean;
 }
 
-export function indexMovable(snapshot: Snapshot): MovableWorld {
-  return atOnce(indexMovableInSlices(snapshot));
+export function indexMovable(snapshot: Snapshot, options: IndexOptions = {}): MovableWorld {
+  return atOnce(indexMovableInSlices(snapshot, options));
 }
 
-export function indexMovableInSlices(snapshot: Snapshot): Sliced<MovableWorld> {
-  return compile(snapshot, true);
+export function indexMovableInSlices(snapshot: Snapshot, options: IndexOptions = {}): Sliced<MovableWorld> {
+  return compile(snapshot, true, options);
 }
 
 /** Yields after every pod, node and instance type that has been compiled. */
-function* compile(snapshot: Snapshot, moving: boolean): Sliced<MovableWorld> {
+function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): Sliced<MovableWorld> {
   const settings = settingsOf(snapshot);
   const objects = clusterObjects(snapshot);
   const rules = labelRules(snapshot.provider);
@@ -135,7 +145,7 @@ function* compile(snapshot: Snapshot, moving: boolean): Sliced<MovableWorld> {
 
   const nowMs = (snapshot.time === undefined ? undefined : parseTime(snapshot.time)) ?? 0;
   const isMovable = movableTest(objects.disruptionBudgets, nowMs);
-  const choice = { isMovable, moving };
+  const choice = { isMovable, moving, ignoreDevices: settings.ignoreDevices };
   const { prepared, rejected, planned } = yield* preparePods(snapshot, objects, machines, requests, variants, choice);
 
   const daemons = daemonsOf({ objects, requests, variants, skipResourceClaims: settings.ignoreDevices });
@@ -208,6 +218,9 @@ function* compile(snapshot: Snapshot, moving: boolean): Sliced<MovableWorld> {
     nodes,
     rejected,
     workload: yield* groupPods(prepared, topology, resources),
+    devices: settings.ignoreDevices
+      ? undefined
+      : deviceWorld({ objects, table, rules, machines, compile: options.compileDeviceSelector ?? noSelectors }),
   };
   return { world, objects, machines, active, podsOn, isMovable };
 }
@@ -221,6 +234,8 @@ function attempt<T>(read: () => T): { value: T; problem?: undefined } | { value?
     throw error;
   }
 }
+
+const noSelectors: CompileDeviceSelector = () => ({ error: 'device selectors cannot be read here' });
 
 function settingsOf(snapshot: Snapshot): Settings {
   const { settings = {} } = snapshot;
@@ -241,7 +256,7 @@ function* preparePods(
   machines: readonly Machine[],
   requestsOfPods: RequestsOfPods,
   variants: VariantContext,
-  { isMovable, moving }: { isMovable: MovableTest; moving: boolean },
+  { isMovable, moving, ignoreDevices }: { isMovable: MovableTest; moving: boolean; ignoreDevices: boolean },
 ): Sliced<{ prepared: PreparedPod[]; rejected: RejectedPod[]; planned: Set<Pod> }> {
   const { table, rules } = variants;
   const volumeSupport = {
@@ -294,11 +309,13 @@ function* preparePods(
       });
       continue;
     }
+    const shape = shapes.shapeOf(pod);
     prepared.push({
       key,
       pod,
       requests,
-      shape: shapes.shapeOf(pod),
+      shape,
+      devices: shape.needsDevices && !ignoreDevices ? podClaims(objects.resourceClaims, pod) : undefined,
       volumes: volumes.wishes,
       attachments: attachmentsOf(objects, pod),
     });

@@ -55,6 +55,7 @@ const describe =
 const core = describe('', 'v1');
 const apps = describe('apps', 'v1');
 const storage = describe('storage.k8s.io', 'v1');
+const devices = describe('resource.k8s.io', 'v1');
 
 export const resources = {
   pods: core<Pod>('Pod', 'pods', true),
@@ -75,5 +76,8 @@ export const resources = {
   storageClasses: storage<StorageClass>('StorageClass', 'storageclasses', false),
   csiNodes: storage<CSINode>('CSINode', 'csinodes', false),
   volumeAttachments: storage<VolumeAttachment>('VolumeAttachment', 'volumeattachments', false),
+  resourceSlices: devices<KubeObject>('ResourceSlice', 'resourceslices', false),
+  resourceClaims: devices<KubeObject>('ResourceClaim', 'resourceclaims', true),
+  deviceClasses: devices<KubeObject>('DeviceClass', 'deviceclasses', false),
   leases: describe('coordination.k8s.io', 'v1')<Lease>('Lease', 'leases', true),
 } as const;

@@ -46,7 +46,8 @@ test('time jumps forward with the wall clock, as after a suspended machine', () 
   expect(clock.now()).toBe(13_600_000);
 });
 
-test('a wait longer than a platform timeout still ends when it should', async () => {
+test('a wait longer than a platform timeout still ends when it should', () => {
+  // In one turn of the loop: anybody else who re-armed a short timer meanwhile would have it run for two months.
   vi.useFakeTimers();
   const clock = new RealClock();
   let ran = false;
@@ -54,9 +55,9 @@ test('a wait longer than a platform timeout still ends when it should', async ()
   clock.after(60 * days, () => {
     ran = true;
   });
-  await vi.advanceTimersByTimeAsync(59 * days);
+  vi.advanceTimersByTime(59 * days);
   expect(ran).toBe(false);
-  await vi.advanceTimersByTimeAsync(2 * days);
+  vi.advanceTimersByTime(2 * days);
   expect(ran).toBe(true);
 });
 

@@ -3,7 +3,7 @@
 //
 // Order matters: the model subscribes to every cache before any controller does, so a controller that is woken by a
 // change finds the model already there.
-import type { NodeClaim, NodePool } from '../api/index.ts';
+import { compileDeviceSelector, type NodeClaim, type NodePool } from '../api/index.ts';
 import { type Clock, inSlices } from '../base/index.ts';
 import {
   type Controller,
@@ -53,7 +53,13 @@ const contextResources: Record<ContextKind, Resource> = {
   StorageClass: resources.storageClasses,
   CSINode: resources.csiNodes,
   VolumeAttachment: resources.volumeAttachments,
+  ResourceSlice: resources.resourceSlices,
+  ResourceClaim: resources.resourceClaims,
+  DeviceClass: resources.deviceClasses,
 };
+
+/** Followed only where devices are planned, and not on every cluster. */
+const deviceKinds: readonly string[] = ['ResourceSlice', 'ResourceClaim', 'DeviceClass'] satisfies ContextKind[];
 
 export function assemble(options: AssemblyOptions): Assembly {
   const { kube, clock, log } = options;
@@ -83,13 +89,16 @@ export function assemble(options: AssemblyOptions): Assembly {
     return reflector as unknown as Reflector<T>;
   };
   const cluster = new Cluster(clock);
-  feed(cluster, reflectorOf);
+  feed(cluster, reflectorOf, !options.settings.ignoreDraRequests);
   const context: ControllerContext = {
     ...options,
     cloud,
     cluster,
     plan: (snapshot, given) =>
-      inSlices(clock, planSnapshotInSlices(snapshot, { ...given, stopwatch: () => performance.now() })),
+      inSlices(
+        clock,
+        planSnapshotInSlices(snapshot, { ...given, compileDeviceSelector, stopwatch: () => performance.now() }),
+      ),
     ledger: new LaunchLedger(),
     cacheOf: (resource) => reflectorOf(resource).store,
     isManaged: (ref) => isServedBy(cloud, ref),
@@ -108,13 +117,18 @@ export function assemble(options: AssemblyOptions): Assembly {
   };
 }
 
-function feed(cluster: Cluster, reflectorOf: <T extends KubeObject>(resource: Resource<T>) => Reflector<T>): void {
+function feed(
+  cluster: Cluster,
+  reflectorOf: <T extends KubeObject>(resource: Resource<T>, optional?: boolean) => Reflector<T>,
+  withDevices: boolean,
+): void {
   const follow = <T extends KubeObject>(
     resource: Resource<T>,
     set: (object: T) => void,
     remove: (object: T) => void,
+    optional = false,
   ): void =>
-    void reflectorOf(resource).subscribe((change) =>
+    void reflectorOf(resource, optional).subscribe((change) =>
       change.kind === 'deleted' ? remove(change.object) : set(change.object),
     );
   follow<Node>(
@@ -138,10 +152,13 @@ function feed(cluster: Cluster, reflectorOf: <T extends KubeObject>(resource: Re
     (pool) => cluster.removeNodePool(pool),
   );
   for (const [kind, resource] of Object.entries(contextResources) as [ContextKind, Resource][]) {
+    const optional = deviceKinds.includes(kind);
+    if (optional && !withDevices) continue;
     follow(
       resource,
       (object) => cluster.setContext(kind, object),
       (object) => cluster.removeContext(kind, object),
+      optional,
     );
   }
 }

@@ -26,6 +26,9 @@ export const contextKinds = [
   'StorageClass',
   'CSINode',
   'VolumeAttachment',
+  'ResourceSlice',
+  'ResourceClaim',
+  'DeviceClass',
 ] as const;
 export type ContextKind = (typeof contextKinds)[number];
 

@@ -119,13 +119,16 @@ function registerSets(env: Environment): void {
     );
 }
 
+/** A quantity as a value of CEL. */
+export function quantityValue(text: string): QuantityValue {
+  const quantity = tryParseQuantity(text);
+  return quantity === undefined
+    ? fail(`quantities must match the regular expression: ${text}`)
+    : new QuantityValue(quantity);
+}
+
 function registerQuantities(env: Environment): void {
-  const parse = (text: string): QuantityValue => {
-    const quantity = tryParseQuantity(text);
-    return quantity === undefined
-      ? fail(`quantities must match the regular expression: ${text}`)
-      : new QuantityValue(quantity);
-  };
+  const parse = quantityValue;
   const compare = (left: QuantityValue, right: QuantityValue): number =>
     compareQuantities(left.quantity, right.quantity);
   const amount = (text: bigint): QuantityValue => parse(String(text));

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
 import { KerfError, parseTime } from '../../base/index.ts';
-import { type Plan, planSnapshot, type Snapshot, type SnapshotSettings } from '../../core/index.ts';
+import { type Plan, type PlanOptions, planSnapshot, type Snapshot, type SnapshotSettings } from '../../core/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { type Progress, paintFor, progressLine } from '../output/index.ts';
 import { type CompletionOptions, completeSnapshot } from './complete.ts';
@@ -168,8 +168,18 @@ async function makePlan(
 ): Promise<PlannedSnapshot> {
   const snapshot = await loadSnapshot(terminal, flags, files, progress);
   progress.show(() => 'planning');
-  const plan = planSnapshot(snapshot, { improve: flags.improve, stopwatch: () => performance.now() });
+  const plan = planSnapshot(snapshot, {
+    improve: flags.improve,
+    stopwatch: () => performance.now(),
+    ...(snapshot.settings?.ignoreDRARequests === false ? await deviceSelectors() : {}),
+  });
   return { plan: flags.bound === true ? await withBound(plan, snapshot, progress) : plan, snapshot };
+}
+
+/** CEL is loaded only where devices are planned. */
+async function deviceSelectors(): Promise<PlanOptions> {
+  const { compileDeviceSelector } = await import('../../api/index.ts');
+  return { compileDeviceSelector };
 }
 
 /** The snapshot that flags ask for, complete; what had to be assumed is told. */

@@ -31,6 +31,9 @@ const wantedResources: Resource[] = [
   resources.storageClasses,
   resources.csiNodes,
   resources.volumeAttachments,
+  resources.resourceSlices,
+  resources.resourceClaims,
+  resources.deviceClasses,
 ];
 
 /** What the API server's own clients ask for per page. */

@@ -1,5 +1,6 @@
 // The fields of Kubernetes objects that planning reads, with their types. What is not listed is never read and may be
 // anything; what is listed and of the wrong type is reported before the planner could stumble over it.
+import { deviceShapes } from './device-shapes.ts';
 import { anything, choice, flag, integer, listOf, mapOf, openFields, quantity, type Shape, text } from './shape.ts';
 
 const intOrText = anything;
@@ -101,7 +102,7 @@ const podSpecWith = (requiredTerm: Shape): Shape =>
     volumes: listOf(volume),
     runtimeClassName: text,
     schedulingGates: listOf(anything),
-    resourceClaims: listOf(anything),
+    resourceClaims: listOf(openFields({ name: text, resourceClaimName: text, resourceClaimTemplateName: text })),
   });
 const podTemplate = openFields({ metadata, spec: podSpecWith(strictTerm) }, ['spec']);
 
@@ -209,6 +210,9 @@ export const objectShapes: Readonly<Record<string, Shape>> = {
       drivers: listOf(openFields({ name: text, allocatable: openFields({ count: integer }) })),
     }),
   }),
+  ResourceSlice: object(deviceShapes.ResourceSlice),
+  ResourceClaim: object(deviceShapes.ResourceClaim),
+  DeviceClass: object(deviceShapes.DeviceClass),
   VolumeAttachment: object({ spec: openFields({ attacher: text, nodeName: text }) }),
   EC2NodeClass: object({
     spec: openFields({

@@ -62,6 +62,7 @@ function isMovable(world: World, claim: Claim): boolean {
   if (claim.set.hasMinValues || claim.held.size > 0 || claim.ports.length > 0) return false;
   return claim.pods.every((pod) => {
     const { group } = world.workload.pods[pod] as PlannedPod;
+    if (group.devices !== undefined) return false;
     return group.steps.every(({ constraint }) => isHostBlind(constraint));
   });
 }

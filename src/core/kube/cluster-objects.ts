@@ -3,6 +3,7 @@
 // independent of the order in which the snapshot was written.
 
 import type { Snapshot, SnapshotObject } from '../snapshot.ts';
+import type { DeviceClass, ResourceClaim, ResourceSlice } from './device-objects.ts';
 import {
   type CSINode,
   type DaemonSet,
@@ -33,6 +34,10 @@ export interface ClusterObjects {
   readonly storageClasses: ReadonlyMap<string, StorageClass>;
   readonly csiNodes: ReadonlyMap<string, CSINode>;
   readonly namespaces: readonly Namespace[];
+  readonly resourceSlices: readonly ResourceSlice[];
+  /** By `namespace/name`. */
+  readonly resourceClaims: ReadonlyMap<string, ResourceClaim>;
+  readonly deviceClasses: ReadonlyMap<string, DeviceClass>;
 }
 
 export function clusterObjects(snapshot: Snapshot): ClusterObjects {
@@ -67,5 +72,10 @@ export function clusterObjects(snapshot: Snapshot): ClusterObjects {
     storageClasses: mapOf<StorageClass>('StorageClass'),
     csiNodes: mapOf<CSINode>('CSINode'),
     namespaces: listOf<Namespace>('Namespace'),
+    resourceSlices: listOf<ResourceSlice>('ResourceSlice'),
+    resourceClaims: new Map(
+      listOf<ResourceClaim>('ResourceClaim').map((claim) => [namespacedKey(claim.metadata), claim]),
+    ),
+    deviceClasses: mapOf<DeviceClass>('DeviceClass'),
   };
 }

@@ -125,7 +125,7 @@ export interface PodSpec {
   overhead?: ResourceQuantities;
   resources?: ResourceRequirements;
   volumes?: Volume[];
-  resourceClaims?: unknown[];
+  resourceClaims?: { name?: string; resourceClaimName?: string; resourceClaimTemplateName?: string }[];
 }
 
 export interface Pod {
@@ -135,6 +135,7 @@ export interface Pod {
     phase?: string;
     startTime?: string;
     nominatedNodeName?: string;
+    resourceClaimStatuses?: { name?: string; resourceClaimName?: string }[];
     conditions?: Condition[];
     containerStatuses?: ContainerStatus[];
     initContainerStatuses?: ContainerStatus[];

@@ -3,6 +3,8 @@
 // per kind of pod (room), so that a pod is not offered to thousands of nodes that said no to its like already.
 
 import { type Bitset, hasBit, isEmptyBitset, membersOf } from '../../base/index.ts';
+import { ClaimDevices } from '../devices/claim-devices.ts';
+import type { DeviceState } from '../devices/device-state.ts';
 import { portsConflict } from '../pods/host-ports.ts';
 import type { Offering } from '../pools/instance-types.ts';
 import { unmetMinValues } from '../pools/min-values.ts';
@@ -49,6 +51,7 @@ export class ClaimPacking {
   private readonly refusedByConstraint: (GrowingBits | undefined)[] = [];
   private readonly refusedByStep: (GrowingBits | undefined)[] = [];
   private readonly answers = new TemplateAnswers();
+  private readonly devices: ClaimDevices;
   /** What the pod last found acceptable would make of the claim. */
   private nextSet: RequirementSet;
   private nextRow = -1;
@@ -60,7 +63,14 @@ export class ClaimPacking {
     return rowWithRoom(claim, rows, claim.template.rows.matching(set), need) >= 0;
   };
 
-  constructor(world: World, topology: TopologyState, smallestNeed: Need, strictReservations: boolean) {
+  constructor(
+    world: World,
+    topology: TopologyState,
+    smallestNeed: Need,
+    strictReservations: boolean,
+    devices: DeviceState | undefined,
+  ) {
+    this.devices = new ClaimDevices(devices);
     this.world = world;
     this.table = world.table;
     this.topology = topology;
@@ -72,6 +82,7 @@ export class ClaimPacking {
 
   /** Adds the pod to a node under construction, if one takes it. */
   placeOnClaim(group: PodGroup, step: GroupStep, pod: number): boolean {
+    this.devices.ask(group);
     const byConstraint = bitsOf(this.refusedByConstraint, step.constraint.id);
     const byStep = bitsOf(this.refusedByStep, step.id);
     const few = this.openClaims(byConstraint, byStep);
@@ -128,6 +139,7 @@ export class ClaimPacking {
 
   /** Starts a node for the pod, from the first template that can hold it. */
   placeOnNewClaim(group: PodGroup, step: GroupStep, pod: number): NewClaimVerdict {
+    this.devices.ask(group);
     for (const template of this.world.templates) {
       const rows = this.poolLimits.rowsWithin(template);
       if (rows === undefined || isEmptyBitset(rows)) continue;
@@ -220,15 +232,18 @@ export class ClaimPacking {
     if (rules.hostAffinities.length > 0 && !this.topology.hostAttracts(rules, host, placeholderHostname)) return 'now';
     const base = this.table.meet(claim.set, wish.set);
     const rows = this.answers.rowsFor(claim, constraint);
-    if (constraint.volumes.length === 0) return this.considerSet(claim, need, constraint, base, rows, relaxMinValues);
+    if (constraint.volumes.length === 0) {
+      const set = this.devices.narrowed(base);
+      return set === undefined ? 'now' : this.considerSet(claim, need, constraint, set, rows, relaxMinValues);
+    }
     let worst: Refusal = 'constraint';
     for (const volume of constraint.volumes) {
       if (!grants(this.table, base, placeholderHostname, volume, 'wellKnown')) {
         if (this.table.intersects(base, volume.set)) worst = 'now';
         continue;
       }
-      const set = this.table.meet(base, volume.set);
-      const refusal = this.considerSet(claim, need, constraint, set, rows, relaxMinValues);
+      const set = this.devices.narrowed(this.table.meet(base, volume.set));
+      const refusal = set === undefined ? 'now' : this.considerSet(claim, need, constraint, set, rows, relaxMinValues);
       if (refusal === undefined) return undefined;
       worst = weaker(worst, refusal);
     }
@@ -313,6 +328,7 @@ export class ClaimPacking {
       this.reservations.exchange(claim.held, held);
       claim.held = held;
     }
+    this.devices.commit();
     claim.pods.push(pod);
     this.topology.record(constraint.rules, {
       set,

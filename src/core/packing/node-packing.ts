@@ -1,6 +1,7 @@
 // Placing pods on nodes that exist: first-fit in the given order (initialised first, then by name). Labels and taints are
 // judged once per kind of node; what a node refused for good (too small, taken port, full host) it is not asked again.
 
+import type { DeviceState } from '../devices/device-state.ts';
 import { toleratesAll } from '../kube/taints.ts';
 import type { ExistingNode } from '../nodes/existing-nodes.ts';
 import { type HostPort, portsConflict } from '../pods/host-ports.ts';
@@ -36,6 +37,7 @@ export class NodePacking {
   private readonly table: RequirementTable;
   private readonly topology: TopologyState;
   private readonly destinations: Destinations | undefined;
+  private readonly devices: DeviceState | undefined;
   private readonly hosts: Int32Array;
   private readonly free: readonly Float64Array[];
   private readonly ports: (readonly HostPort[])[];
@@ -46,12 +48,19 @@ export class NodePacking {
   private readonly domainAnswers: Int32Array;
   private asking = 0;
 
-  constructor(columns: NodeColumns, table: RequirementTable, topology: TopologyState, destinations?: Destinations) {
+  constructor(
+    columns: NodeColumns,
+    table: RequirementTable,
+    topology: TopologyState,
+    destinations?: Destinations,
+    devices?: DeviceState,
+  ) {
     this.columns = columns;
     this.nodes = columns.nodes;
     this.table = table;
     this.topology = topology;
     this.destinations = destinations;
+    this.devices = devices;
     this.hosts = columns.hosts;
     this.free = columns.free.map((amounts) => amounts.slice());
     this.ports = columns.ports.slice();
@@ -85,6 +94,7 @@ export class NodePacking {
         continue;
       }
       if (!this.topologyAccepts(step.constraint, index)) continue;
+      if (!this.takeDevices(group, index)) continue;
       this.commit(group, step.constraint, index, pod);
       return true;
     }
@@ -160,6 +170,16 @@ export class NodePacking {
     const accepts = this.topology.narrow(rules, node.set, true) !== undefined;
     this.domainAnswers[kind] = (this.asking << 1) | (accepts ? 1 : 0);
     return accepts;
+  }
+
+  /** Devices come last: those found are taken at once. */
+  private takeDevices({ devices }: PodGroup, index: number): boolean {
+    if (devices === undefined || this.devices === undefined) return true;
+    const { name, set } = this.nodes[index] as ExistingNode;
+    const pending = this.devices.consider(devices, { nodeName: name, set });
+    if (pending === undefined) return false;
+    this.devices.commit(pending);
+    return true;
   }
 
   private commit(group: PodGroup, constraint: Constraint, index: number, pod: number): void {

@@ -6,9 +6,10 @@
 
 import { label } from '../../api/names.ts';
 import type { Sliced } from '../../base/index.ts';
+import { DeviceState } from '../devices/device-state.ts';
 import type { StartingCounts } from '../topology/topology-index.ts';
 import { TopologyState } from '../topology/topology-state.ts';
-import type { GroupStep, Need, PlannedPod, PodGroup } from '../workload.ts';
+import type { GroupStep, Need, PlannedPod, PodGroup, Workload } from '../workload.ts';
 import type { World } from '../world.ts';
 import { ClaimPacking } from './claim-packing.ts';
 import { columnsOf } from './node-columns.ts';
@@ -20,6 +21,7 @@ export interface Packed {
   readonly claims: ClaimPacking;
   readonly nodes: NodePacking;
   readonly topology: TopologyState;
+  readonly devices: DeviceState | undefined;
   /** Positions of pods without a place, in queue order, with the reason's kind. */
   readonly failed: readonly { readonly pod: number; readonly failure: Failure }[];
 }
@@ -47,11 +49,15 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
   // Numbers the hosts, which topology counts by.
   const columns = columnsOf(world.nodes, resources, hostnames);
   const topology = new TopologyState(table, workload.topology, hostnames, whatIf?.starting);
-  const nodes = new NodePacking(columns, table, topology, whatIf?.destinations);
-  const claims = new ClaimPacking(world, topology, smallestNeed(workload.groups), options.strictReservations);
+  const queue: number[] = whatIf === undefined ? [...workload.pods.keys()] : [...whatIf.pods];
+  const devices =
+    world.devices === undefined ? undefined : new DeviceState(world.devices, table, movingPods(workload, queue));
+  const nodes = new NodePacking(columns, table, topology, whatIf?.destinations, devices);
+  const least = smallestNeed(workload.groups);
+  const claims = new ClaimPacking(world, topology, least, options.strictReservations, devices);
 
   const place = (group: PodGroup, pod: number): Failure | undefined => {
-    if (group.needsDevices) return 'devices';
+    if (group.needsDevices && devices === undefined) return 'devices';
     for (const step of group.steps) {
       const verdict = placeStep(group, step, pod);
       if (verdict !== 'refused') return verdict === 'placed' ? undefined : verdict;
@@ -64,7 +70,6 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
     return claims.placeOnNewClaim(group, step, pod);
   };
 
-  const queue: number[] = whatIf === undefined ? [...workload.pods.keys()] : [...whatIf.pods];
   const lengthWhenPushed = new Map<number, number>();
   const failures = new Map<number, Failure>();
   const failedAt = new Int32Array(2 * workload.groups.length).fill(-1);
@@ -92,7 +97,17 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
     lengthWhenPushed.set(pod, queue.length - head);
   }
   const failed = [...failures].map(([pod, failure]) => ({ pod, failure })).sort((left, right) => left.pod - right.pod);
-  return { claims, nodes, topology, failed };
+  return { claims, nodes, topology, devices, failed };
+}
+
+/** The uids of pods that have a node and are planned for another. */
+function movingPods(workload: Workload, queue: readonly number[]): Set<string> {
+  const moving = new Set<string>();
+  for (const at of queue) {
+    const { pod } = workload.pods[at] as PlannedPod;
+    if (pod.spec?.nodeName && pod.metadata.uid) moving.add(pod.metadata.uid);
+  }
+  return moving;
 }
 
 /** Resource by resource the least any pod asks for: a node without that much room left is finished. */

@@ -3,6 +3,7 @@
 
 import { label } from '../../api/names.ts';
 import { type Bitset, isEmptyBitset } from '../../base/index.ts';
+import type { DeviceState } from '../devices/device-state.ts';
 import { describeTaint, untolerated } from '../kube/taints.ts';
 import { typesOfRows } from '../packing/claim.ts';
 import type { ClaimPacking } from '../packing/claim-packing.ts';
@@ -24,6 +25,7 @@ export interface ExplainContext {
   readonly world: World;
   readonly topology: TopologyState;
   readonly claims: ClaimPacking;
+  readonly devices?: DeviceState | undefined;
 }
 
 export const noPoolsReason: Reason = {
@@ -40,6 +42,17 @@ export function explain(context: ExplainContext, group: PodGroup, failure: Failu
         code: 'DynamicResourcesUnsupported',
         message: 'pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter',
         suggestion: 'remove the resource claims from the pod, or run it on a node group that offers the devices',
+      },
+    ];
+  }
+  // Devices are looked for last: where they were looked for, everything else was in order.
+  const withoutDevices = group.devices === undefined ? undefined : context.devices?.refusalOf(group.devices);
+  if (withoutDevices !== undefined && failure !== 'deferred') {
+    return [
+      {
+        code: 'DevicesUnavailable',
+        message: withoutDevices,
+        suggestion: 'free or add devices that the claims of the pod select, or let the claims select others',
       },
     ];
   }

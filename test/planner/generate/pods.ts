@@ -17,10 +17,12 @@ export interface PodOptions {
   preferences: boolean;
   spreads: boolean;
   /**
-   * Spreads that planning as specified and kube-scheduler count differently: with several required terms, with node
-   * affinity ignored, or over capacity types (reserved capacity is settled last).
+   * Spreads that ignore the node requirements their pod has: planning as specified takes the least count over the domains
+   * the pod may use, kube-scheduler over all domains.
    */
-  oddSpreads: boolean;
+  ignoringSpreads: boolean;
+  /** Spreads over capacity types: reserved capacity is settled last, so a node counts for what it may not become. */
+  capacityTypeSpreads: boolean;
   affinities: boolean;
   /** Pods that must be near others and also have node requirements: they may start a second domain, which kube-scheduler refuses. */
   oddAffinities: boolean;
@@ -108,21 +110,23 @@ const podTerm = (otherNamespaces: boolean): fc.Arbitrary<PodTerm> =>
 const selfTerm = (app: string): fc.Arbitrary<PodTerm> =>
   topologyKey.map((key) => ({ labelSelector: { matchLabels: { app } }, topologyKey: key }));
 
-const spread = (soft: boolean, odd: boolean): fc.Arbitrary<Spread> =>
+const spread = ({ preferences: soft, capacityTypeSpreads }: PodOptions): fc.Arbitrary<Spread> =>
   fc
     .record({
       maxSkew: fc.constantFrom(1, 1, 2),
-      topologyKey: fc.constantFrom(label.zone, label.zone, label.hostname, ...(odd ? [label.capacityType] : [])),
+      topologyKey: fc.constantFrom(
+        label.zone,
+        label.zone,
+        label.hostname,
+        ...(capacityTypeSpreads ? [label.capacityType] : []),
+      ),
       whenUnsatisfiable: fc.constantFrom<Spread['whenUnsatisfiable']>(
         'DoNotSchedule',
         ...(soft ? ['ScheduleAnyway' as const] : []),
       ),
       labelSelector: selector,
       minDomains: sometimes(10, fc.constantFrom(2, 3)),
-      nodeAffinityPolicy: sometimes(
-        10,
-        fc.constantFrom<'Honor' | 'Ignore'>('Honor', ...(odd ? ['Ignore' as const] : [])),
-      ),
+      nodeAffinityPolicy: sometimes(10, fc.constantFrom<'Honor' | 'Ignore'>('Honor', 'Ignore')),
       nodeTaintsPolicy: sometimes(10, fc.constantFrom<'Honor' | 'Ignore'>('Honor', 'Ignore')),
       matchLabelKeys: sometimes(8, fc.constant<string[]>(['revision'])),
     })
@@ -134,8 +138,8 @@ const spread = (soft: boolean, odd: boolean): fc.Arbitrary<Spread> =>
     );
 
 /** The API allows one constraint per topology key and reaction. */
-const uniqueSpreads = (soft: boolean, odd: boolean): fc.Arbitrary<Spread[]> =>
-  fc.uniqueArray(spread(soft, odd), {
+const uniqueSpreads = (options: PodOptions): fc.Arbitrary<Spread[]> =>
+  fc.uniqueArray(spread(options), {
     minLength: 1,
     maxLength: 2,
     selector: ({ topologyKey: key, whenUnsatisfiable }) => `${key} ${whenUnsatisfiable}`,
@@ -229,7 +233,8 @@ const broken = fc.constantFrom<Partial<PodSpec>>(
   { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] },
 );
 
-function withoutOddities(spec: PodSpec, options: PodOptions): PodSpec {
+function withoutOddities(drawn: PodSpec, options: PodOptions): PodSpec {
+  const spec = honoringRequirements(drawn, options);
   const { nodeSelector, ...rest } = withoutAlternatives(spec, options);
   const { requiredDuringSchedulingIgnoredDuringExecution: nearby } = spec.affinity?.podAffinity ?? {};
   if (options.oddAffinities || nearby === undefined)
@@ -239,10 +244,20 @@ function withoutOddities(spec: PodSpec, options: PodOptions): PodSpec {
   return { ...rest, affinity: { ...rest.affinity, nodeAffinity } };
 }
 
+function honoringRequirements(spec: PodSpec, options: PodOptions): PodSpec {
+  const { nodeSelector, affinity: own, topologySpreadConstraints: spreads } = spec;
+  const required = own?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (options.ignoringSpreads || spreads === undefined || (nodeSelector ?? required) === undefined) return spec;
+  const honoring = spreads.map(({ nodeAffinityPolicy, ...rest }) => {
+    void nodeAffinityPolicy;
+    return rest;
+  });
+  return { ...spec, topologySpreadConstraints: honoring };
+}
+
 function withoutAlternatives(spec: PodSpec, options: PodOptions): PodSpec {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const single = !options.alternatives || (!options.oddSpreads && spec.topologySpreadConstraints !== undefined);
-  if (!single || required === undefined) return spec;
+  if (options.alternatives || required === undefined) return spec;
   const one = { nodeSelectorTerms: required.nodeSelectorTerms.slice(0, 1) };
   const nodeAffinity = { ...spec.affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: one };
   return { ...spec, affinity: { ...spec.affinity, nodeAffinity } };
@@ -270,9 +285,7 @@ export function podParts(options: PodOptions): fc.Arbitrary<PodParts> {
         nodeSelector,
         tolerations,
         affinity: affinity(app, options),
-        topologySpreadConstraints: options.spreads
-          ? sometimes(25, uniqueSpreads(options.preferences, options.oddSpreads))
-          : fc.constant(undefined),
+        topologySpreadConstraints: options.spreads ? sometimes(25, uniqueSpreads(options)) : fc.constant(undefined),
         volumes: volumes(options),
         namespace: options.namespaces
           ? fc.constantFrom('default', 'default', 'default', 'other')

@@ -24,7 +24,8 @@ export interface Mix extends PodOptions, PoolOptions {
 export const everything: Mix = {
   preferences: true,
   spreads: true,
-  oddSpreads: true,
+  ignoringSpreads: true,
+  capacityTypeSpreads: true,
   affinities: true,
   oddAffinities: true,
   antiAffinities: true,
@@ -47,7 +48,12 @@ export const everything: Mix = {
 };
 
 /** Only what planning as specified and kube-scheduler judge alike. */
-export const agreeable: Mix = { ...everything, oddSpreads: false, oddAffinities: false, starting: false };
+export const agreeable: Mix = {
+  ...everything,
+  ignoringSpreads: false,
+  capacityTypeSpreads: false,
+  oddAffinities: false,
+};
 
 type Named = (name: string) => SnapshotObject;
 

@@ -1,0 +1,91 @@
+// The fields of dynamic resource allocation's objects that planning reads, with their types.
+import { anything, flag, integer, listOf, mapOf, openFields, quantity, type Shape, text } from './shape.ts';
+
+const nodeSelector = openFields({
+  nodeSelectorTerms: listOf(
+    openFields({
+      matchExpressions: listOf(openFields({ key: text, operator: text, values: listOf(text) }, ['key', 'operator'])),
+    }),
+  ),
+});
+const reach = { nodeName: text, allNodes: flag, nodeSelector };
+const counters = mapOf(openFields({ value: quantity }, ['value']));
+const selectors = listOf(openFields({ cel: openFields({ expression: text }) }));
+const capacity = openFields(
+  {
+    value: quantity,
+    requestPolicy: openFields({
+      default: quantity,
+      validValues: listOf(quantity),
+      validRange: openFields({ min: quantity, max: quantity, step: quantity }),
+    }),
+  },
+  ['value'],
+);
+const device = openFields(
+  {
+    ...reach,
+    name: text,
+    attributes: mapOf(openFields({ int: integer, bool: flag, string: text, version: text })),
+    capacity: mapOf(capacity),
+    allowMultipleAllocations: flag,
+    consumesCounters: listOf(openFields({ counterSet: text, counters }, ['counterSet'])),
+  },
+  ['name'],
+);
+
+/** The parts of each kind, beside its metadata. */
+export const deviceShapes: Readonly<Record<'ResourceSlice' | 'ResourceClaim' | 'DeviceClass', Record<string, Shape>>> =
+  {
+    ResourceSlice: {
+      spec: openFields({
+        ...reach,
+        driver: text,
+        pool: openFields({ name: text, generation: integer, resourceSliceCount: integer }),
+        perDeviceNodeSelection: flag,
+        devices: listOf(device),
+        sharedCounters: listOf(openFields({ name: text, counters }, ['name'])),
+      }),
+    },
+    ResourceClaim: {
+      spec: openFields({
+        devices: openFields({
+          requests: listOf(
+            openFields(
+              {
+                name: text,
+                exactly: openFields({
+                  deviceClassName: text,
+                  selectors,
+                  allocationMode: text,
+                  count: integer,
+                  capacity: openFields({ requests: mapOf(quantity) }),
+                }),
+                firstAvailable: listOf(anything),
+              },
+              ['name'],
+            ),
+          ),
+          constraints: listOf(openFields({ requests: listOf(text), matchAttribute: text, distinctAttribute: text })),
+        }),
+      }),
+      status: openFields({
+        allocation: openFields({
+          nodeSelector,
+          devices: openFields({
+            results: listOf(
+              openFields({
+                driver: text,
+                pool: text,
+                device: text,
+                adminAccess: flag,
+                consumedCapacity: mapOf(quantity),
+              }),
+            ),
+          }),
+        }),
+        reservedFor: listOf(openFields({ apiGroup: text, resource: text, name: text, uid: text })),
+      }),
+    },
+    DeviceClass: { spec: openFields({ selectors }) },
+  };

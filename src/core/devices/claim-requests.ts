@@ -1,0 +1,107 @@
+// What a ResourceClaim asks for, checked and compiled: requests for a number of devices or for all of them, each with the
+// selectors of its class and its own, and the attributes that devices must have in common. What cannot be honoured is an
+// error in words; pods with such a claim find no place.
+
+import type {
+  ClaimConstraint,
+  ClaimRequest,
+  DeviceClass,
+  DeviceSelectorSpec,
+  ResourceClaim,
+} from '../kube/device-objects.ts';
+import { keyOf } from '../kube/objects.ts';
+import { amountOf, type Device } from './device-pools.ts';
+
+/** Whether a device suits. An expression that fails on a device ends the search, as in Kubernetes. */
+export type DeviceSelector = (device: Device) => boolean | { readonly error: string };
+
+/** Makes a selector of a CEL expression over `device`, or says what is wrong with it. */
+export type CompileDeviceSelector = (expression: string) => DeviceSelector | { readonly error: string };
+
+export interface DeviceRequest {
+  readonly name: string;
+  /** Undefined asks for all that match. */
+  readonly count: number | undefined;
+  readonly selectors: readonly DeviceSelector[];
+  /** Of shared devices: how much of each capacity. */
+  readonly capacity: ReadonlyMap<string, bigint>;
+}
+
+export interface CommonAttribute {
+  readonly attribute: string;
+  /** Empty means all requests of the claim. */
+  readonly requests: ReadonlySet<string>;
+}
+
+export interface ClaimWork {
+  readonly key: string;
+  readonly requests: readonly DeviceRequest[];
+  readonly common: readonly CommonAttribute[];
+}
+
+/** The API's own limit. */
+export const mostDevicesPerClaim = 32;
+
+export interface RequestContext {
+  readonly classes: ReadonlyMap<string, DeviceClass>;
+  readonly compile: CompileDeviceSelector;
+}
+
+export function claimWork(context: RequestContext, claim: ResourceClaim): ClaimWork | { readonly error: string } {
+  const { requests = [], constraints = [] } = claim.spec?.devices ?? {};
+  const key = keyOf(claim.metadata);
+  const compiled: DeviceRequest[] = [];
+  for (const request of requests) {
+    const result = deviceRequest(context, request);
+    if ('error' in result) return { error: `resourceclaim "${key}", request "${request.name}": ${result.error}` };
+    compiled.push(result);
+  }
+  const wanted = compiled.reduce((sum, { count = 0 }) => sum + count, 0);
+  if (wanted > mostDevicesPerClaim) {
+    return { error: `resourceclaim "${key}" asks for ${wanted} devices; ${mostDevicesPerClaim} is the most` };
+  }
+  const common: CommonAttribute[] = [];
+  for (const constraint of constraints) {
+    const result = commonAttribute(constraint);
+    if ('error' in result) return { error: `resourceclaim "${key}": ${result.error}` };
+    common.push(result);
+  }
+  return { key, requests: compiled, common };
+}
+
+function deviceRequest(context: RequestContext, request: ClaimRequest): DeviceRequest | { error: string } {
+  const { exactly } = request;
+  if (exactly === undefined) return { error: 'only "exactly" is supported, not a list of alternatives' };
+  const className = exactly.deviceClassName ?? '';
+  const deviceClass = context.classes.get(className);
+  if (deviceClass === undefined) return { error: `deviceclass "${className}" not found` };
+  const mode = exactly.allocationMode || 'ExactCount';
+  if (mode !== 'ExactCount' && mode !== 'All') return { error: `unknown allocation mode ${mode}` };
+  const selectors: DeviceSelector[] = [];
+  for (const spec of [...(deviceClass.spec?.selectors ?? []), ...(exactly.selectors ?? [])]) {
+    const selector = compiledSelector(context, spec);
+    if ('error' in selector) return selector;
+    selectors.push(selector);
+  }
+  return {
+    name: request.name,
+    count: mode === 'All' ? undefined : (exactly.count ?? 1),
+    selectors,
+    capacity: new Map(Object.entries(exactly.capacity?.requests ?? {}).map(([name, value]) => [name, amountOf(value)])),
+  };
+}
+
+function compiledSelector({ compile }: RequestContext, spec: DeviceSelectorSpec): DeviceSelector | { error: string } {
+  const expression = spec.cel?.expression;
+  return expression === undefined ? { error: 'only CEL selectors are supported' } : compile(expression);
+}
+
+function commonAttribute({
+  matchAttribute,
+  distinctAttribute,
+  requests,
+}: ClaimConstraint): CommonAttribute | { error: string } {
+  if (distinctAttribute !== undefined) return { error: 'distinctAttribute is not supported' };
+  if (matchAttribute === undefined) return { error: 'a constraint names no attribute' };
+  return { attribute: matchAttribute, requests: new Set(requests) };
+}

@@ -1,0 +1,71 @@
+// Dynamic resources as a plan finds them: the published devices of nodes that take pods, every claim with what it asks
+// for, and which devices are in use. Compiled once with the rest of the world, and only where devices are not ignored.
+
+import type { ClusterObjects } from '../kube/cluster-objects.ts';
+import type { ResourceClaim, ResourceSlice } from '../kube/device-objects.ts';
+import type { Machine } from '../nodes/machines.ts';
+import { type ClaimWork, type CompileDeviceSelector, claimWork } from './claim-requests.ts';
+import { amountOf, type DevicePool, deviceId, devicePools } from './device-pools.ts';
+import { type Reach, type ReachContext, reachOfSelector } from './reach.ts';
+
+/** An allocation that is there: the devices it holds and where they can be used. */
+export interface HeldClaim {
+  /** The pods it is reserved for; undefined if it is not for pods alone. */
+  readonly uids: readonly string[] | undefined;
+  readonly devices: readonly { readonly id: string; readonly consumed: ReadonlyMap<string, bigint> | undefined }[];
+  readonly reach: Reach;
+}
+
+export interface DeviceWorld {
+  readonly pools: readonly DevicePool[];
+  readonly work: ReadonlyMap<string, ClaimWork | { readonly error: string }>;
+  readonly held: ReadonlyMap<string, HeldClaim>;
+}
+
+export interface DeviceWorldContext extends ReachContext {
+  readonly objects: ClusterObjects;
+  readonly machines: readonly Machine[];
+  readonly compile: CompileDeviceSelector;
+}
+
+export function deviceWorld(context: DeviceWorldContext): DeviceWorld {
+  const { objects } = context;
+  const requests = { classes: objects.deviceClasses, compile: context.compile };
+  const work = new Map<string, ClaimWork | { readonly error: string }>();
+  const held = new Map<string, HeldClaim>();
+  for (const [key, claim] of objects.resourceClaims) {
+    work.set(key, claimWork(requests, claim));
+    if (claim.status?.allocation !== undefined && claim.status.allocation !== null)
+      held.set(key, heldClaim(context, claim));
+  }
+  return { pools: devicePools(context, publishedSlices(context)), work, held };
+}
+
+/** Slices that no node owns, and those of nodes that are ready for pods and stay. */
+function publishedSlices({ objects, machines }: DeviceWorldContext): ResourceSlice[] {
+  const ready = new Set<string | undefined>();
+  for (const { node, initialized, leaving } of machines) if (initialized && !leaving) ready.add(node?.metadata.name);
+  return objects.resourceSlices.filter(({ metadata }) => {
+    const owner = metadata.ownerReferences?.find(({ apiVersion, kind }) => apiVersion === 'v1' && kind === 'Node');
+    return owner === undefined || ready.has(owner.name);
+  });
+}
+
+function heldClaim(context: DeviceWorldContext, claim: ResourceClaim): HeldClaim {
+  const { allocation, reservedFor = [] } = claim.status ?? {};
+  const onlyPods = reservedFor.every(({ apiGroup, resource }) => !apiGroup && resource === 'pods');
+  const selector = allocation?.nodeSelector;
+  return {
+    uids: onlyPods && reservedFor.length > 0 ? reservedFor.map(({ uid = '' }) => uid) : undefined,
+    devices: (allocation?.devices?.results ?? [])
+      .filter(({ adminAccess }) => adminAccess !== true)
+      .map(({ driver = '', pool = '', device = '', consumedCapacity }) => ({
+        id: deviceId(driver, pool, device),
+        consumed:
+          consumedCapacity === undefined
+            ? undefined
+            : new Map(Object.entries(consumedCapacity).map(([name, value]) => [name, amountOf(value)])),
+      })),
+    reach: selector === undefined || selector === null ? { kind: 'everywhere' } : reachOfSelector(context, selector),
+  };
+}

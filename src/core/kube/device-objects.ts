@@ -1,0 +1,99 @@
+// The parts of dynamic resource allocation's objects (resource.k8s.io/v1) that planning reads, as the API server writes
+// them. Everything is optional because manifests are.
+
+import type { Metadata, NodeSelectorTerm } from './objects.ts';
+
+export interface NodeSelector {
+  nodeSelectorTerms?: NodeSelectorTerm[];
+}
+
+export interface DeviceAttribute {
+  int?: number;
+  bool?: boolean;
+  string?: string;
+  version?: string;
+}
+
+export interface DeviceCapacity {
+  value: string | number;
+  requestPolicy?: {
+    default?: string | number;
+    validValues?: (string | number)[];
+    validRange?: { min?: string | number; max?: string | number; step?: string | number };
+  };
+}
+
+export type Counters = Readonly<Record<string, { value: string | number }>>;
+
+/** Where a device can be used; on a slice it holds for all its devices, unless they say so themselves. */
+export interface NodeReach {
+  nodeName?: string;
+  allNodes?: boolean;
+  nodeSelector?: NodeSelector;
+}
+
+export interface SliceDevice extends NodeReach {
+  name: string;
+  attributes?: Readonly<Record<string, DeviceAttribute>>;
+  capacity?: Readonly<Record<string, DeviceCapacity>>;
+  allowMultipleAllocations?: boolean;
+  consumesCounters?: { counterSet: string; counters?: Counters }[];
+}
+
+export interface ResourceSlice {
+  metadata: Metadata;
+  spec?: NodeReach & {
+    driver?: string;
+    pool?: { name?: string; generation?: number; resourceSliceCount?: number };
+    perDeviceNodeSelection?: boolean;
+    devices?: SliceDevice[];
+    sharedCounters?: { name: string; counters?: Counters }[];
+  };
+}
+
+export interface DeviceSelectorSpec {
+  cel?: { expression?: string };
+}
+
+export interface DeviceClass {
+  metadata: Metadata;
+  spec?: { selectors?: DeviceSelectorSpec[] };
+}
+
+export interface ExactRequest {
+  deviceClassName?: string;
+  selectors?: DeviceSelectorSpec[];
+  allocationMode?: string;
+  count?: number;
+  adminAccess?: boolean;
+  capacity?: { requests?: Readonly<Record<string, string | number>> };
+}
+
+export interface ClaimRequest {
+  name: string;
+  exactly?: ExactRequest;
+  firstAvailable?: unknown[];
+}
+
+export interface ClaimConstraint {
+  requests?: string[];
+  matchAttribute?: string;
+  distinctAttribute?: string;
+}
+
+export interface AllocatedDevice {
+  driver?: string;
+  pool?: string;
+  device?: string;
+  adminAccess?: boolean;
+  consumedCapacity?: Readonly<Record<string, string | number>>;
+}
+
+export interface ResourceClaim {
+  metadata: Metadata;
+  spec?: { devices?: { requests?: ClaimRequest[]; constraints?: ClaimConstraint[] } };
+  status?: {
+    allocation?: { nodeSelector?: NodeSelector; devices?: { results?: AllocatedDevice[] } };
+    reservedFor?: { apiGroup?: string; resource?: string; name?: string; uid?: string }[];
+  };
+}
