@@ -21,6 +21,12 @@ export function awsErrorCode(thrown: unknown): string | undefined {
   return $metadata === undefined ? undefined : thrown.name;
 }
 
+/** The service itself said no: nothing was lost on the way. */
+export function isAwsAnswer(thrown: unknown): boolean {
+  const { $metadata } = (thrown ?? {}) as { $metadata?: { httpStatusCode?: number } };
+  return $metadata?.httpStatusCode !== undefined;
+}
+
 function isOneOf(codes: ReadonlySet<string>, thrown: unknown): boolean {
   const code = awsErrorCode(thrown);
   return code !== undefined && (codes.has(code) || codes.has(code.replace(/Exception$/, '')));

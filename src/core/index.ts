@@ -28,6 +28,7 @@ export { type Validation, validateConsolidation, validateEmptiness } from './dis
 export { type NodeVerdict, nodeVerdicts, verdictCode } from './disruption/verdicts.ts';
 export { type SelectorMatch, selectorMatch } from './kube/label-selector.ts';
 export { describeTaint, isEphemeral, sameTaint, tolerates, untolerated } from './kube/taints.ts';
+export { type ClaimMatch, LaunchMatcher } from './launch/claim-match.ts';
 export {
   allocatableOf,
   customLabels,

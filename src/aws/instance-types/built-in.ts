@@ -1,14 +1,11 @@
 // The catalogue that needs no AWS account: the types, zones and prices that ship with the project, for one node class.
-// The tables are read on first use and kept, so a second class costs only its own arithmetic.
+// A second class costs only its own arithmetic.
 import { KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
-import type { InstanceTypeContext, Prices } from './context.ts';
-import type { InstanceTypeInfo } from './instance-type-info.ts';
+import { builtInPrices, builtInTables, defaultRegion } from './built-in-tables.ts';
+import type { Prices } from './context.ts';
 import { instanceTypesFor } from './instance-types.ts';
 import { type NodeClassShape, readNodeClass } from './node-class.ts';
-
-/** The region whose prices stand in for regions without a table of their own. */
-export const defaultRegion = 'us-east-1';
 
 /**
  * Spot prices move by the hour and by zone, and none ship with the project. The estimate is the simulated provider's
@@ -18,33 +15,6 @@ export const spotPriceRatio = 0.7;
 
 /** Default of the setting `vmMemoryOverheadPercent`. */
 export const defaultVmMemoryOverhead = 0.075;
-
-interface Tables {
-  infos: InstanceTypeInfo[];
-  zoneLetters: Record<string, Record<string, string>>;
-  onDemand: Record<string, Record<string, number>>;
-  eniLimits: InstanceTypeContext['eniLimits'];
-  bandwidthMbps: Record<string, number>;
-}
-
-let tables: Promise<Tables> | undefined;
-
-async function readTables(): Promise<Tables> {
-  const [infos, zones, prices, limits, bandwidth] = await Promise.all([
-    import('../data/instance-types.json', { with: { type: 'json' } }),
-    import('../data/zone-offerings.json', { with: { type: 'json' } }),
-    import('../data/on-demand-prices.json', { with: { type: 'json' } }),
-    import('../data/eni-limits.json', { with: { type: 'json' } }),
-    import('../data/bandwidth.json', { with: { type: 'json' } }),
-  ]);
-  return {
-    infos: infos.default,
-    zoneLetters: zones.default,
-    onDemand: prices.default,
-    eniLimits: limits.default,
-    bandwidthMbps: bandwidth.default,
-  };
-}
 
 export interface BuiltInCatalogue {
   region: string;
@@ -62,8 +32,8 @@ export interface BuiltInOptions {
 
 /** Types that EC2 offers in the region, with zones, on-demand prices and estimated spot prices. */
 export async function builtInCatalogue(options: BuiltInOptions = {}): Promise<BuiltInCatalogue> {
-  tables ??= readTables();
-  const { infos, zoneLetters, onDemand, eniLimits, bandwidthMbps } = await tables;
+  const tables = await builtInTables();
+  const { infos, zoneLetters, eniLimits, bandwidthMbps } = tables;
   const region = options.region ?? defaultRegion;
   const letters = zoneLetters[region] ?? lettersFor(region, options.zones ?? [], zoneLetters[defaultRegion] ?? {});
   if (letters === undefined) {
@@ -78,7 +48,14 @@ export async function builtInCatalogue(options: BuiltInOptions = {}): Promise<Bu
     zonesOfType[InstanceType] = [...(letters[InstanceType] ?? '')].map((letter) => `${region}${letter}`);
   }
   const zones = [...new Set(Object.values(zonesOfType).flat())].sort();
-  const place = { region, zones, zonesOfType, prices: pricesOf(region, onDemand), eniLimits, bandwidthMbps };
+  const place = {
+    region,
+    zones,
+    zonesOfType,
+    prices: pricesOf(builtInPrices(tables, region)),
+    eniLimits,
+    bandwidthMbps,
+  };
   return {
     region,
     zones,
@@ -103,8 +80,7 @@ function lettersFor(
   return Object.fromEntries(Object.keys(types).map((type) => [type, letters.join('')]));
 }
 
-function pricesOf(region: string, tablesByRegion: Record<string, Record<string, number>>): Prices {
-  const table = tablesByRegion[region] ?? tablesByRegion[defaultRegion] ?? {};
+function pricesOf(table: Readonly<Record<string, number>>): Prices {
   return {
     onDemand: (type) => table[type],
     spot: (type) => {

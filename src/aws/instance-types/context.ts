@@ -24,7 +24,7 @@ export interface CapacityReservation {
   type: string;
   interruptible: boolean;
   state: string;
-  /** Instances it can still hold. */
+  /** Instances it can still hold; changes with every launch. */
   available: number;
 }
 
@@ -66,8 +66,12 @@ export interface InstanceTypeContext {
   bandwidthMbps: Readonly<Record<string, number>>;
   /** Interface figures EC2 does not report. */
   eniLimits: Readonly<Record<string, { ipv4: number; branch: number }>>;
-  /** False where AWS just said it has no capacity, or a zone is shifted away from. */
-  isAvailable?(instanceType: string, zone: string, capacityType: string): boolean;
+  /** False where AWS just said it has no capacity; in one partition of a placement group, if one is named. */
+  isAvailable?(instanceType: string, zone: string, capacityType: string, partition?: string): boolean;
+  /** True while traffic is shifted away from the zone. */
+  isShifted?(zone: string): boolean;
+  /** True for a type without a price to which a NodeOverlay gives one. */
+  isPricedByOverlay?(instanceType: string): boolean;
   /** Memory a registered node really had, in bytes, where known. */
   discoveredMemory?(instanceType: string): number | undefined;
 }

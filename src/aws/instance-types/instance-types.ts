@@ -7,16 +7,31 @@ import { offeringBuilder } from './offerings.ts';
 import { overheadBuilder } from './overhead.ts';
 import { requirementBuilder } from './requirements.ts';
 
-/** Every type, in the order given; one that the class cannot launch has no available offering. */
-export function instanceTypesFor(infos: readonly InstanceTypeInfo[], context: InstanceTypeContext): InstanceTypeSpec[] {
+export interface InstanceTypeBuilder {
+  build(info: InstanceTypeInfo): InstanceTypeSpec;
+  /** What changes from minute to minute, while the rest of a type stays. */
+  offeringsOf(info: InstanceTypeInfo): InstanceTypeSpec['offerings'];
+}
+
+/** What types have in common is made once, for all that one builder makes. */
+export function instanceTypeBuilder(context: InstanceTypeContext): InstanceTypeBuilder {
   const requirementsOf = requirementBuilder(context);
   const overheadOf = overheadBuilder(context);
   const offeringsOf = offeringBuilder(context);
-  return infos.map((info) => ({
-    name: info.InstanceType,
-    requirements: requirementsOf(info),
-    capacity: capacityOf(info, context),
-    overhead: overheadOf(info),
-    offerings: offeringsOf(info),
-  }));
+  return {
+    offeringsOf,
+    build: (info) => ({
+      name: info.InstanceType,
+      requirements: requirementsOf(info),
+      capacity: capacityOf(info, context),
+      overhead: overheadOf(info),
+      offerings: offeringsOf(info),
+    }),
+  };
+}
+
+/** Every type, in the order given; one that the class cannot launch has no available offering. */
+export function instanceTypesFor(infos: readonly InstanceTypeInfo[], context: InstanceTypeContext): InstanceTypeSpec[] {
+  const { build } = instanceTypeBuilder(context);
+  return infos.map(build);
 }

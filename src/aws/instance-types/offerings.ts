@@ -20,37 +20,58 @@ export type OfferingBuilder = (info: InstanceTypeInfo) => OfferingSpec[];
 
 /** The requirement lists are the same for every type of a class, so they are built once and shared. */
 export function offeringBuilder(context: InstanceTypeContext): OfferingBuilder {
-  const partitions = partitionsOf(context).map((partition) => oneOf(awsLabel.placementGroupPartition, [partition]));
+  const partitions = partitionsOf(context).map((partition) => ({
+    partition,
+    requirement: oneOf(awsLabel.placementGroupPartition, [partition]),
+  }));
+  const listsOf = (zone: string, type: string): PlaceList[] => {
+    const requirements = [...place(zone, type, context), ...withoutReservation];
+    if (partitions.length === 0) return [{ requirements }];
+    return partitions.map(({ partition, requirement }) => ({
+      partition,
+      requirements: [...requirements, requirement],
+    }));
+  };
   const places = context.zones.map((zone) => ({
     zone,
-    [capacityType.onDemand]: [...place(zone, capacityType.onDemand, context), ...withoutReservation],
-    [capacityType.spot]: [...place(zone, capacityType.spot, context), ...withoutReservation],
+    [capacityType.onDemand]: listsOf(zone, capacityType.onDemand),
+    [capacityType.spot]: listsOf(zone, capacityType.spot),
   }));
   return (info) => {
+    const name = info.InstanceType;
     const zones = zonesOfType(info, context);
     const compatible = isCompatible(info, context);
     const offerings: OfferingSpec[] = [];
     const capacityTypes = purchasableCapacityTypes(info);
-    for (const { zone, ...requirements } of places) {
+    for (const { zone, ...lists } of places) {
+      const reachable = compatible && zones.includes(zone) && context.isShifted?.(zone) !== true;
       for (const type of capacityTypes) {
-        const price = priceOf(info.InstanceType, zone, type, context);
-        const free = context.isAvailable?.(info.InstanceType, zone, type) ?? true;
-        offerings.push({
-          requirements: requirements[type],
-          price: price ?? 0,
-          available: compatible && free && price !== undefined && zones.includes(zone),
-        });
+        const price = priceOf(name, zone, type, context);
+        const sold = reachable && (price !== undefined || context.isPricedByOverlay?.(name) === true);
+        for (const { requirements, partition } of lists[type]) {
+          const available = sold && (context.isAvailable?.(name, zone, type, partition) ?? true);
+          offerings.push({ requirements, price: price ?? 0, available });
+        }
       }
     }
     for (const reservation of context.reservations) {
-      if (reservation.instanceType !== info.InstanceType) continue;
-      offerings.push(reservedOffering(reservation, compatible && zones.includes(reservation.zone), context));
+      if (reservation.instanceType !== name) continue;
+      const { zone } = reservation;
+      const reachable = compatible && zones.includes(zone) && context.isShifted?.(zone) !== true;
+      const offering = reservedOffering(reservation, reachable, context);
+      if (partitions.length === 0) offerings.push(offering);
+      for (const { requirement } of partitions) {
+        offerings.push({ ...offering, requirements: [...offering.requirements, requirement] });
+      }
     }
-    if (partitions.length === 0) return offerings;
-    return offerings.flatMap((offering) =>
-      partitions.map((partition) => ({ ...offering, requirements: [...offering.requirements, partition] })),
-    );
+    return offerings;
   };
+}
+
+/** Where an offering is, once per partition of the placement group if that has any. */
+interface PlaceList {
+  requirements: RequirementSpec[];
+  partition?: string;
 }
 
 function reservedOffering(

@@ -6,6 +6,7 @@ import { allows, operatorOf, type Requirement } from '../requirements/requiremen
 import { RequirementTable } from '../requirements/requirement-set.ts';
 import { at, ResourceTable } from '../resources/resource-table.ts';
 import type { InstanceTypeSpec, OfferingSpec, ProviderFacts, RequirementSpec } from '../snapshot.ts';
+import { LaunchMatcher } from './claim-match.ts';
 
 export interface LaunchOption {
   instanceType: InstanceTypeSpec;
@@ -18,18 +19,12 @@ export function launchOptions(
   requirements: readonly RequirementSpec[],
   facts: ProviderFacts,
 ): LaunchOption[] {
-  const rules = labelRules(facts);
-  const table = new RequirementTable(rules.wellKnown);
-  const setOf = (specs: readonly RequirementSpec[]) =>
-    table.setOf(specs.map((spec) => normalizedRequirement(rules, spec)));
-  const wanted = setOf(requirements);
+  const match = new LaunchMatcher(facts).match(requirements);
   const options: LaunchOption[] = [];
   for (const instanceType of types) {
-    if (!table.computeIntersects(setOf(instanceType.requirements), wanted)) continue;
+    if (!match.allowsType(instanceType)) continue;
     for (const offering of instanceType.offerings) {
-      if (offering.available && table.computeCompatible(wanted, setOf(offering.requirements), 'wellKnown')) {
-        options.push({ instanceType, offering });
-      }
+      if (offering.available && match.allowsOffering(offering)) options.push({ instanceType, offering });
     }
   }
   return options.sort(

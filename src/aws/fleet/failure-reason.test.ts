@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { awsRefusal } from '../fake-client.testing.ts';
+import { failureReason } from './failure-reason.ts';
+
+test.each([
+  ['AuthFailure.ServiceLinkedRoleCreationNotPermitted', 'no', 'SpotSLRCreationFailed'],
+  ['UnauthorizedOperation', 'You are not authorized', 'Unauthorized'],
+  ['AccessDenied', 'with an explicit deny in a permissions boundary', 'Unauthorized'],
+  ['AuthFailure', 'Not authorized for images: [ami-1]', 'AMIAuthorizationFailure'],
+  [
+    'InvalidParameter',
+    'Security group sg-1 and subnet subnet-1 belong to different networks.',
+    'SecurityGroupSubnetVPCMismatch',
+  ],
+  [
+    'InvalidParameterValue',
+    'Value (x) for parameter iamInstanceProfile.name is invalid.',
+    'InstanceProfileNameInvalid',
+  ],
+  ['InvalidLaunchTemplateId.NotFound', 'gone', 'LaunchTemplateNotFound'],
+  ['InvalidUserData.Malformed', 'User data is limited to 16384 bytes', 'UserDataSizeLimitExceeded'],
+  ['InvalidAMIID.Malformed', 'bad', 'InvalidAMIID'],
+  ['InvalidAMIID.NotFound', 'none', 'AMINotFound'],
+  ['RequestLimitExceeded', 'slow', 'RequestLimitExceeded'],
+  ['InternalError', 'oops', 'InternalError'],
+  ['InvalidParameterCombination', 'type is not eligible for Free Tier', 'FreeTierIneligible'],
+  ['MaxFleetCountExceeded', 'many', 'FleetQuotaExceeded'],
+  ['PendingVerification', 'wait', 'AccountPendingVerification'],
+  ['MaxSpotInstanceCountExceeded', 'many', 'SpotQuotaExceeded'],
+  ['VcpuLimitExceeded', 'many', 'VCPULimitExceeded'],
+  ['InsufficientFreeAddressesInSubnet', 'full', 'InsufficientFreeAddressesInSubnet'],
+  ['SomethingNew', 'never seen', 'LaunchFailed'],
+])('%s with "%s" is %s', (code, message, reason) => {
+  expect(failureReason(awsRefusal(code, message)).reason).toBe(reason);
+  expect(failureReason(`${code}: ${message}`).reason).toBe(reason);
+});
+
+test.each([
+  ['with an explicit deny in a permissions boundary', 'due to a permission boundary'],
+  ['with an explicit deny in a service control policy', 'due to a service control policy'],
+  ['no policy', 'because no identity-based policy allows it'],
+])('a denial "%s" is explained: %s', (text, explained) => {
+  expect(failureReason(awsRefusal('UnauthorizedOperation', text)).message).toBe(
+    `User is not authorized to perform this operation ${explained}`,
+  );
+});

@@ -1,0 +1,104 @@
+// Why a launch failed, in one word and one sentence: the reason and message of a claim's Launched condition. Dashboards
+// and alerts are built on the reasons, so the table is the interface.
+import { messageOf } from '../../base/index.ts';
+import { awsErrorCode } from '../aws-errors.ts';
+
+export interface FailureReason {
+  reason: string;
+  message: string;
+}
+
+interface Rule extends FailureReason {
+  /** Texts of which one must be there. */
+  anyOf: readonly string[];
+  /** A further text that must be there. */
+  and?: string;
+}
+
+const denied = ['UnauthorizedOperation', 'AccessDenied', 'AuthFailure'];
+
+/** In order: the first that matches is the reason. */
+const rules: readonly Rule[] = [
+  {
+    anyOf: ['ServiceLinkedRoleCreationNotPermitted'],
+    reason: 'SpotSLRCreationFailed',
+    message: 'The service-linked role for spot instances is missing and the controller may not create it',
+  },
+  {
+    anyOf: denied,
+    and: 'Not authorized for images',
+    reason: 'AMIAuthorizationFailure',
+    message: 'User is not authorized for AMI used in instance launch',
+  },
+  {
+    anyOf: denied,
+    and: 'with an explicit deny in a permissions boundary',
+    reason: 'Unauthorized',
+    message: 'User is not authorized to perform this operation due to a permission boundary',
+  },
+  {
+    anyOf: denied,
+    and: 'with an explicit deny in a service control policy',
+    reason: 'Unauthorized',
+    message: 'User is not authorized to perform this operation due to a service control policy',
+  },
+  {
+    anyOf: denied,
+    reason: 'Unauthorized',
+    message: 'User is not authorized to perform this operation because no identity-based policy allows it',
+  },
+  {
+    anyOf: ['InvalidParameter'],
+    and: 'belong to different networks',
+    reason: 'SecurityGroupSubnetVPCMismatch',
+    message: 'Security groups and subnets of the node class are in different VPCs',
+  },
+  {
+    anyOf: ['iamInstanceProfile.name is invalid'],
+    reason: 'InstanceProfileNameInvalid',
+    message: 'The instance profile in the status of the node class does not exist',
+  },
+  {
+    anyOf: ['InvalidLaunchTemplateId.NotFound'],
+    reason: 'LaunchTemplateNotFound',
+    message: 'The launch template was deleted before the launch',
+  },
+  {
+    anyOf: ['User data is limited to'],
+    reason: 'UserDataSizeLimitExceeded',
+    message: 'Rendered user data exceeds the EC2 user data size limit',
+  },
+  { anyOf: ['InvalidAMIID.Malformed'], reason: 'InvalidAMIID', message: 'EC2 cannot read the id of the image' },
+  { anyOf: ['InvalidAMIID.NotFound'], reason: 'AMINotFound', message: 'The image no longer exists' },
+  { anyOf: ['RequestLimitExceeded'], reason: 'RequestLimitExceeded', message: 'EC2 is throttling requests' },
+  { anyOf: ['InternalError'], reason: 'InternalError', message: 'EC2 failed with an internal error' },
+  {
+    anyOf: ['not eligible for Free Tier'],
+    reason: 'FreeTierIneligible',
+    message: 'The account is limited to instance types of the free tier',
+  },
+  { anyOf: ['MaxFleetCountExceeded'], reason: 'FleetQuotaExceeded', message: 'The quota of EC2 fleets is used up' },
+  {
+    anyOf: ['PendingVerification'],
+    reason: 'AccountPendingVerification',
+    message: 'AWS has not finished verifying the account',
+  },
+  { anyOf: ['MaxSpotInstanceCountExceeded'], reason: 'SpotQuotaExceeded', message: 'The spot quota is used up' },
+  { anyOf: ['VcpuLimitExceeded'], reason: 'VCPULimitExceeded', message: 'The vCPU quota is used up' },
+  {
+    anyOf: ['InsufficientFreeAddressesInSubnet'],
+    reason: 'InsufficientFreeAddressesInSubnet',
+    message: 'The subnet has too few free addresses',
+  },
+];
+
+/** Reason and sentence for a launch error; the text may be that of several errors joined. */
+export function failureReason(error: unknown): FailureReason {
+  const text = typeof error === 'string' ? error : `${awsErrorCode(error) ?? ''}: ${messageOf(error)}`;
+  const found = rules.find(
+    ({ anyOf, and }) => anyOf.some((part) => text.includes(part)) && (and === undefined || text.includes(and)),
+  );
+  return found === undefined
+    ? { reason: 'LaunchFailed', message: 'The instance could not be launched' }
+    : { reason: found.reason, message: found.message };
+}

@@ -1,0 +1,163 @@
+// The types as one kind of node class sees them, and how they are brought up to date: what was built stays until a number
+// says that something it was built from changed. The numbers are compared on every call; nothing is allocated when all of
+// them are the same (bench: `aws-types`).
+import type { EC2NodeClass } from '../../api/index.ts';
+import type { InstanceTypeSpec } from '../../core/index.ts';
+import type { UnavailableOfferings } from '../unavailable-offerings/unavailable-offerings.ts';
+import type { CapacityReservation, InstanceTypeContext, Prices } from './context.ts';
+import type { DiscoveredMemory } from './discovered-memory.ts';
+import type { InstanceTypeInfo } from './instance-type-info.ts';
+import { type InstanceTypeBuilder, instanceTypeBuilder } from './instance-types.ts';
+import { readNodeClass } from './node-class.ts';
+
+/** Everything a view is made of that is not the class. */
+export interface ViewSources {
+  infos: readonly InstanceTypeInfo[];
+  zones: readonly string[];
+  zonesOfType: InstanceTypeContext['zonesOfType'];
+  /** Rises with the three above. */
+  changes: number;
+  region: string;
+  vmMemoryOverhead: number;
+  reservedEnis: number;
+  reservedCapacity: boolean;
+  eniLimits: InstanceTypeContext['eniLimits'];
+  bandwidthMbps: InstanceTypeContext['bandwidthMbps'];
+  prices: Prices & { readonly version: number };
+  unavailable: UnavailableOfferings;
+  memory: DiscoveredMemory;
+  availableInReservation(id: string): number;
+  isShifted(zoneId: string): boolean;
+  pricedByOverlay(): ReadonlySet<string>;
+}
+
+interface Built {
+  builder: InstanceTypeBuilder;
+  reservations: CapacityReservation[];
+  zones: { zone: string; zoneId?: string; isShifted: boolean }[];
+  /** Numbers of the unavailable-offerings memory at which each type was built. */
+  sequences: number[];
+  types: InstanceTypeSpec[];
+  changes: number;
+  prices: number;
+  unavailable: number;
+  memory: number;
+  priced: ReadonlySet<string>;
+}
+
+export interface ClassView {
+  readonly nodeClass: EC2NodeClass;
+  readonly images: string;
+  readonly placementGroup: InstanceTypeContext['placementGroup'];
+  built?: Built;
+}
+
+export function newClassView(
+  nodeClass: EC2NodeClass,
+  images: string,
+  placementGroup: InstanceTypeContext['placementGroup'],
+): ClassView {
+  return { nodeClass, images, placementGroup };
+}
+
+export function updatedTypes(view: ClassView, sources: ViewSources): readonly InstanceTypeSpec[] {
+  const { built } = view;
+  if (built === undefined || built.changes !== sources.changes) return (view.built = build(view, sources)).types;
+  const isAllNew = takeCommonChanges(built, sources);
+  const isSoldOutChanged = built.unavailable !== sources.unavailable.version;
+  const isMemoryChanged = built.memory !== sources.memory.version;
+  const emptied = takeReservationCounts(built, sources);
+  if (!isAllNew && !isSoldOutChanged && !isMemoryChanged && emptied === undefined) return built.types;
+  built.unavailable = sources.unavailable.version;
+  built.memory = sources.memory.version;
+  const types = built.types.map((type, index) => {
+    const info = sources.infos[index] as InstanceTypeInfo;
+    const memory = isMemoryChanged ? sources.memory.of(type.name, view.images) : undefined;
+    const sequence = sources.unavailable.sequenceOf(type.name);
+    const isRenewed = isAllNew || sequence !== built.sequences[index] || emptied?.has(type.name) === true;
+    built.sequences[index] = sequence;
+    if (memory !== undefined && type.capacity['memory'] !== String(memory)) return built.builder.build(info);
+    return isRenewed ? { ...type, offerings: built.builder.offeringsOf(info) } : type;
+  });
+  if (types.some((type, index) => type !== built.types[index])) built.types = types;
+  return built.types;
+}
+
+function build(view: ClassView, sources: ViewSources): Built {
+  const { nodeClass, placementGroup, images } = view;
+  const { unavailable, memory, infos } = sources;
+  const shape = readNodeClass(nodeClass, sources.zones, (id) => sources.availableInReservation(id));
+  const reservations = sources.reservedCapacity ? [...shape.reservations] : [];
+  const zones = shape.classZones.map((zone) => ({ ...zone, isShifted: isShifted(zone, sources) }));
+  const subnets = subnetsByZone(nodeClass);
+  const built = { reservations, zones } as Built;
+  const context: InstanceTypeContext = {
+    ...sources,
+    ...shape,
+    reservations,
+    ...(placementGroup === undefined ? {} : { placementGroup }),
+    isAvailable: (instanceType, zone, type, partition) =>
+      !unavailable.isUnavailable(
+        {
+          instanceType,
+          zone,
+          capacityType: type,
+          placementGroup: placementGroup === undefined ? undefined : { id: placementGroup.id, partition },
+        },
+        subnets.get(zone) ?? [],
+      ),
+    isShifted: (zone) => zones.some((each) => each.zone === zone && each.isShifted),
+    isPricedByOverlay: (type) => built.priced.has(type),
+    discoveredMemory: (type) => memory.of(type, images),
+  };
+  built.changes = sources.changes;
+  built.prices = sources.prices.version;
+  built.unavailable = unavailable.version;
+  built.memory = memory.version;
+  built.priced = sources.pricedByOverlay();
+  built.sequences = infos.map(({ InstanceType }) => unavailable.sequenceOf(InstanceType));
+  built.builder = instanceTypeBuilder(context);
+  built.types = infos.map(built.builder.build);
+  return built;
+}
+
+/** Takes over what concerns every type; true if anything changed. */
+function takeCommonChanges(built: Built, sources: ViewSources): boolean {
+  let isChanged = built.prices !== sources.prices.version;
+  built.prices = sources.prices.version;
+  const priced = sources.pricedByOverlay();
+  if (priced !== built.priced) {
+    built.priced = priced;
+    isChanged = true;
+  }
+  for (const zone of built.zones) {
+    const shifted = isShifted(zone, sources);
+    if (zone.isShifted === shifted) continue;
+    zone.isShifted = shifted;
+    isChanged = true;
+  }
+  return isChanged;
+}
+
+/** Takes over how many instances reservations hold; the types whose count changed, if any. */
+function takeReservationCounts(built: Built, sources: ViewSources): Set<string> | undefined {
+  let changed: Set<string> | undefined;
+  for (const reservation of built.reservations) {
+    const available = sources.availableInReservation(reservation.id);
+    if (available === reservation.available) continue;
+    reservation.available = available;
+    changed ??= new Set();
+    changed.add(reservation.instanceType);
+  }
+  return changed;
+}
+
+function isShifted({ zoneId }: { zoneId?: string }, sources: ViewSources): boolean {
+  return zoneId !== undefined && sources.isShifted(zoneId);
+}
+
+function subnetsByZone({ status }: EC2NodeClass): Map<string, string[]> {
+  const byZone = new Map<string, string[]>();
+  for (const { id, zone } of status?.subnets ?? []) byZone.set(zone, [...(byZone.get(zone) ?? []), id]);
+  return byZone;
+}

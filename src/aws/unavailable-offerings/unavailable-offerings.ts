@@ -1,0 +1,107 @@
+// What EC2 just said it cannot sell: pools (type, zone, capacity type, and the placement group if any), whole capacity
+// types, and subnets without addresses. Remembered for three minutes, then tried again.
+//
+// Promises:
+// 1. Marking again starts the time again; what is past its time is available at once, whoever looks.
+// 2. `sequenceOf` changes whenever the answer for a type may have changed, by a mark or by its end: what was derived from
+//    it can be kept as long as the number is the same.
+import type { Clock } from '../../base/index.ts';
+
+export const unavailableMs = 3 * 60_000;
+
+/** One pool of machines EC2 sells. */
+export interface Pool {
+  instanceType: string;
+  zone: string;
+  capacityType: string;
+  placementGroup?: { id: string; partition?: string | undefined } | undefined;
+}
+
+export class UnavailableOfferings {
+  private readonly clock: Pick<Clock, 'now'>;
+  /** When each mark ends, by what it is about; in the order of their ends, as all last equally long. */
+  private readonly marks = new Map<string, { untilMs: number; instanceType: string | undefined }>();
+  private readonly sequences = new Map<string, number>();
+  /** Changes of everything: marks that concern all types. */
+  private common = 0;
+  private changes = 0;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.clock = clock;
+  }
+
+  /** Rises with every change of any answer. */
+  get version(): number {
+    this.forget();
+    return this.changes;
+  }
+
+  sequenceOf(instanceType: string): number {
+    this.forget();
+    return this.common + (this.sequences.get(instanceType) ?? 0);
+  }
+
+  markPool(pool: Pool): void {
+    this.mark(poolKey(pool), pool.instanceType);
+  }
+
+  markCapacityType(capacityType: string): void {
+    this.mark(`capacity-type ${capacityType}`, undefined);
+  }
+
+  markSubnet(subnetId: string): void {
+    this.mark(`subnet ${subnetId}`, undefined);
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    for (const [key, { instanceType }] of this.marks) this.remove(key, instanceType);
+  }
+
+  /** `zoneSubnets`: the subnets a launch in the zone could use; none known does not speak against it. */
+  isUnavailable(pool: Pool, zoneSubnets: readonly string[]): boolean {
+    this.forget();
+    if (this.marks.size === 0) return false;
+    const { placementGroup: group, ...general } = pool;
+    if (this.marks.has(`capacity-type ${pool.capacityType}`) || this.marks.has(poolKey(general))) return true;
+    if (group !== undefined) {
+      if (this.marks.has(poolKey({ ...general, placementGroup: { id: group.id } }))) return true;
+      if (group.partition !== undefined && this.marks.has(poolKey(pool))) return true;
+    }
+    return zoneSubnets.length > 0 && zoneSubnets.every((id) => this.marks.has(`subnet ${id}`));
+  }
+
+  private mark(key: string, instanceType: string | undefined): void {
+    this.forget();
+    // Marked last, ends last.
+    this.marks.delete(key);
+    this.marks.set(key, { untilMs: this.clock.now() + unavailableMs, instanceType });
+    this.bump(instanceType);
+  }
+
+  private forget(): void {
+    const nowMs = this.clock.now();
+    for (const [key, { untilMs, instanceType }] of this.marks) {
+      if (untilMs > nowMs) return;
+      this.remove(key, instanceType);
+    }
+  }
+
+  private remove(key: string, instanceType: string | undefined): void {
+    this.marks.delete(key);
+    this.bump(instanceType);
+  }
+
+  private bump(instanceType: string | undefined): void {
+    this.changes += 1;
+    if (instanceType === undefined) this.common += 1;
+    else this.sequences.set(instanceType, (this.sequences.get(instanceType) ?? 0) + 1);
+  }
+}
+
+function poolKey({ capacityType, instanceType, zone, placementGroup }: Pool): string {
+  const key = `${capacityType}:${instanceType}:${zone}`;
+  if (placementGroup === undefined) return key;
+  const { id, partition } = placementGroup;
+  return partition === undefined ? `${key}:${id}` : `${key}:${id}:${partition}`;
+}
