@@ -48,7 +48,12 @@ export function bootPartsOf({ region, clusterName, reservedCapacity, cluster, lo
         // The range of services is the same for as long as the cluster lives. The images' names tell Bottlerocket's
         // version, which decides about one of its settings.
         inputs: {
-          ...{ family, kubelet, labels, taints, raid0, custom },
+          family,
+          kubelet,
+          labels,
+          taints,
+          raid0,
+          custom,
           cluster: { name, endpoint, caBundle, dnsIp },
           amis: family === 'Bottlerocket' ? nodeClass.status?.amis : undefined,
         },

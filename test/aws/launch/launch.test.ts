@@ -1,0 +1,304 @@
+// Launches against the emulated EC2: what really arrives there, and what comes back.
+import {
+  DescribeInstanceAttributeCommand,
+  DescribeLaunchTemplateVersionsCommand,
+  TerminateInstancesCommand,
+} from '@aws-sdk/client-ec2';
+import { afterEach, beforeEach, expect, describe as suite, test } from 'vitest';
+import { awsLabel, label, type NodeClaim } from '../../../src/api/index.ts';
+import { instanceIdOf } from '../../../src/aws/instances/provider-id.ts';
+import type { Instance } from '../../../src/ports/index.ts';
+import { useAwsEmulator } from '../../setup/use-aws-emulator.ts';
+import { describe } from '../emulator/account.ts';
+import { among, cheap, claimFor, type LaunchAccount, launchAccount } from './launch-account.ts';
+
+const emulator = useAwsEmulator();
+let account: LaunchAccount;
+
+beforeEach(async () => {
+  await emulator().control.reset();
+  account = await launchAccount(emulator());
+  account.control.forgetCalls();
+});
+afterEach(() => account.stop());
+
+const intel = [among(label.instanceType, 'm5.large'), ...cheap.slice(1)];
+const idOf = ({ providerID }: Instance): string => instanceIdOf(providerID) ?? '';
+const launched = (claim: NodeClaim, { providerID, labels }: Instance): NodeClaim => ({
+  ...claim,
+  metadata: { ...claim.metadata, labels },
+  status: { providerID },
+});
+
+suite('an instance', () => {
+  test('has the tags, network, image, profile and user data its class and claim ask for', async () => {
+    const created = await account.cloud.create(claimFor('first', intel));
+    const instance = await describe(account, idOf(created));
+    const image = account.control.images().find(({ imageId }) => imageId === instance.ImageId);
+    expect(image?.name).toContain('amazon-eks-node-al2023-x86_64-standard-1.34');
+    expect(created.imageID).toBe(instance.ImageId);
+    expect(instance).toMatchObject({ InstanceType: 'm5.large', SecurityGroups: [{ GroupId: account.groupId }] });
+    expect(instance.IamInstanceProfile?.Arn).toMatch(new RegExp(`/${account.profile}$`));
+    const tags = Object.fromEntries(instance.Tags?.map(({ Key, Value }) => [Key, Value]) ?? []);
+    expect(tags).toMatchObject({
+      'kubernetes.io/cluster/demo': 'owned',
+      'karpenter.sh/nodepool': 'default',
+      'karpenter.k8s.aws/ec2nodeclass': 'default',
+      'eks:eks-cluster-name': 'demo',
+    });
+    const subnet = account.subnets.find(({ SubnetId }) => SubnetId === instance.SubnetId);
+    expect(created.labels).toMatchObject({
+      [label.zone]: subnet?.AvailabilityZone,
+      [awsLabel.zoneId]: subnet?.AvailabilityZoneId,
+      [label.instanceType]: 'm5.large',
+      [label.capacityType]: 'on-demand',
+    });
+    const { UserData } = await account.ec2.send(
+      new DescribeInstanceAttributeCommand({ InstanceId: idOf(created), Attribute: 'userData' }),
+    );
+    const text = Buffer.from(UserData?.Value ?? '', 'base64').toString();
+    expect(text).toContain('apiServerEndpoint: https://demo.eks');
+    expect(text).toContain('maxPods: 29');
+    expect(text).toContain('key: dedicated');
+    expect(text).toContain('key: karpenter.sh/unregistered');
+    expect(text).toContain('team=a');
+  });
+
+  test('boots from a template with explicit metadata, volumes and no reservation', async () => {
+    await account.setClass({ userData: 'echo hello', detailedMonitoring: true });
+    await account.cloud.create(claimFor('first', intel));
+    const calls = account.control.calls().filter(({ action }) => action === 'CreateLaunchTemplate');
+    expect(calls).toHaveLength(1);
+    const name = new URLSearchParams(calls[0]?.body).get('LaunchTemplateName') ?? '';
+    expect(name).toMatch(/^karpenter\.k8s\.aws\/\d+$/);
+    const { LaunchTemplateVersions } = await account.ec2.send(
+      new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateName: name, Versions: ['$Latest'] }),
+    );
+    expect(LaunchTemplateVersions?.[0]?.LaunchTemplateData).toMatchObject({
+      BlockDeviceMappings: [{ DeviceName: '/dev/xvda', Ebs: { VolumeSize: 20, VolumeType: 'gp3', Encrypted: true } }],
+      MetadataOptions: { HttpEndpoint: 'enabled', HttpTokens: 'required', HttpPutResponseHopLimit: 1 },
+      Monitoring: { Enabled: true },
+      NetworkInterfaces: [{ DeviceIndex: 0, Groups: [account.groupId] }],
+      CapacityReservationSpecification: { CapacityReservationPreference: 'none' },
+    });
+  });
+
+  test('is spot where allowed, and known as such later', async () => {
+    const both = [cheap[0] ?? among(label.arch, 'amd64'), among(label.capacityType, 'spot', 'on-demand')];
+    const created = await account.cloud.create(claimFor('spot', both));
+    expect(created.labels[label.capacityType]).toBe('spot');
+    expect((await account.cloud.get(created.providerID)).labels[label.capacityType]).toBe('spot');
+  });
+
+  test('uses a capacity reservation of the class first', async () => {
+    const reservation = account.control.addCapacityReservation({
+      instanceType: 'm5.xlarge',
+      zone: 'us-east-1b',
+      instanceMatchCriteria: 'targeted',
+    });
+    await account.setClass({ capacityReservationSelectorTerms: [{ id: reservation.id }] });
+    const any = [among(label.instanceType, 'm5.large', 'm5.xlarge')];
+    const before = account.counts.available(reservation.id);
+    const created = await account.cloud.create(claimFor('reserved', any));
+    expect(created.labels).toMatchObject({
+      [label.capacityType]: 'reserved',
+      [label.instanceType]: 'm5.xlarge',
+      [awsLabel.capacityReservationId]: reservation.id,
+    });
+    expect(account.counts.available(reservation.id)).toBe(before - 1);
+    expect((await account.cloud.get(created.providerID)).labels).toMatchObject({
+      [label.capacityType]: 'reserved',
+      [awsLabel.capacityReservationId]: reservation.id,
+    });
+  });
+
+  test('in a partition placement group registers with the partition EC2 chose', async () => {
+    account.control.addPlacementGroup({ groupName: 'racks', strategy: 'partition', partitionCount: 3 });
+    await account.setClass({ placementGroupSelector: { name: 'racks' } });
+    const claim = claimFor('grouped');
+    const created = await account.cloud.create(claim);
+    expect(created.labels[awsLabel.placementGroupPartition]).toBe('');
+    const [hook] = account.cloud.registrationHooks;
+    const answer = await hook?.isReady(launched(claim, created));
+    expect(answer).toMatchObject({ ready: true });
+    expect(answer?.labels?.[awsLabel.placementGroupPartition]).toMatch(/^[123]$/);
+  });
+});
+
+suite('many at once', () => {
+  test('a hundred equal launches are one fleet, one template per kind of machine, and a hundred instances', async () => {
+    const claims = Array.from({ length: 100 }, (_, index) => claimFor(`burst-${index}`));
+    const instances = await Promise.all(claims.map((claim) => account.cloud.create(claim)));
+    expect(new Set(instances.map(({ providerID }) => providerID)).size).toBe(100);
+    expect(account.calls('CreateFleet')).toBe(1);
+    // m5.large, m5.xlarge and m6g.large differ in pods or image.
+    expect(account.calls('CreateLaunchTemplate')).toBe(3);
+    expect(account.calls('DescribeLaunchTemplates')).toBe(3);
+    await Promise.all(instances.map(({ providerID }) => account.cloud.get(providerID)));
+    expect(account.calls('DescribeInstances')).toBe(1);
+    await Promise.all(
+      instances.map((instance, index) => account.cloud.delete(launched(claims[index] as NodeClaim, instance))),
+    );
+    expect(account.calls('TerminateInstances')).toBe(1);
+  });
+
+  test('when EC2 has fewer than wanted, only those without an instance fail', async () => {
+    account.control.setCapacity({ pool: 'on-demand:m5.large:us-east-1a', count: 2 });
+    const wish = [among(label.instanceType, 'm5.large'), among(label.zone, 'us-east-1a'), ...cheap.slice(1)];
+    const results = await Promise.allSettled(
+      ['a', 'b', 'c', 'd'].map((name) => account.cloud.create(claimFor(name, wish))),
+    );
+    expect(account.calls('CreateFleet')).toBe(1);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+    const kinds = results.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason as { kind: string }] : [],
+    );
+    expect(kinds.map(({ kind }) => kind)).toEqual(['insufficientCapacity', 'insufficientCapacity']);
+  });
+
+  test('an unknown instance among those asked for is not found; the others are', async () => {
+    const created = await account.cloud.create(claimFor('known'));
+    const [known, unknown] = await Promise.allSettled([
+      account.cloud.get(created.providerID),
+      account.cloud.get('aws:///us-east-1a/i-0123456789abcdef0'),
+    ]);
+    expect(known.status).toBe('fulfilled');
+    expect(unknown).toMatchObject({ status: 'rejected', reason: { kind: 'notFound' } });
+  });
+});
+
+suite('when EC2 refuses', () => {
+  test('pools without capacity are passed over at once and left out of the next launch', async () => {
+    account.control.exhaust(['on-demand:m5.large:us-east-1a', 'on-demand:m6g.large:*']);
+    const first = await account.cloud.create(claimFor('first'));
+    expect(first.labels).toMatchObject({ [label.instanceType]: 'm5.large' });
+    expect(first.labels[label.zone]).not.toBe('us-east-1a');
+    account.control.forgetCalls();
+    await account.cloud.create(claimFor('second'));
+    const body = account.control.calls().find(({ action }) => action === 'CreateFleet')?.body ?? '';
+    expect(body).not.toContain('m6g.large');
+  });
+
+  test('C7: nothing anywhere is missing capacity, and the types show it', async () => {
+    account.control.exhaust(['*:*:*']);
+    await expect(account.cloud.create(claimFor('none'))).rejects.toMatchObject({ kind: 'insufficientCapacity' });
+    const type = account.types.list(account.nodeClass()).find(({ name }) => name === 'm5.large');
+    const onDemand = type?.offerings.filter(({ requirements }) =>
+      requirements.some(({ values }) => values?.[0] === 'on-demand'),
+    );
+    expect(onDemand?.some(({ available }) => available)).toBe(false);
+  });
+
+  test('throttling is borne by the SDK for a while, then told', async () => {
+    const fault = { action: 'CreateFleet', code: 'RequestLimitExceeded', status: 503, message: 'slow down' };
+    account.control.addFault({ ...fault, count: 2 });
+    await account.cloud.create(claimFor('patient'));
+    expect(account.calls('CreateFleet')).toBe(3);
+    account.control.addFault({ ...fault, count: 100 });
+    await expect(account.cloud.create(claimFor('given-up'))).rejects.toMatchObject({
+      kind: 'createFailed',
+      conditionReason: 'RequestLimitExceeded',
+    });
+    account.control.clearFaults();
+    await account.cloud.create(claimFor('later'));
+  });
+
+  test('a missing permission is told as such', async () => {
+    account.control.addFault({
+      action: 'CreateFleet',
+      code: 'UnauthorizedOperation',
+      status: 403,
+      message: 'You are not authorized with an explicit deny in a service control policy',
+    });
+    await expect(account.cloud.create(claimFor('denied'))).rejects.toMatchObject({
+      kind: 'createFailed',
+      conditionReason: 'Unauthorized',
+      conditionMessage: expect.stringContaining('service control policy') as string,
+    });
+  });
+
+  test('C18: a template that was deleted behind our back costs exactly one more try', async () => {
+    await account.cloud.create(claimFor('first'));
+    account.control.forgetCalls();
+    const gone = { action: 'CreateFleet', code: 'InvalidLaunchTemplateName.NotFoundException', status: 400 };
+    account.control.addFault({ ...gone, message: 'gone' });
+    await account.cloud.create(claimFor('second'));
+    expect(account.calls('CreateFleet')).toBe(2);
+    account.control.addFault({ ...gone, message: 'gone', count: 5 });
+    account.control.forgetCalls();
+    await expect(account.cloud.create(claimFor('third'))).rejects.toMatchObject({ kind: 'createFailed' });
+    expect(account.calls('CreateFleet')).toBe(2);
+  });
+
+  test('an answer lost on the way brings the same instance again, not a second one', async () => {
+    account.control.addFault({ action: 'CreateFleet', drop: 'after' });
+    const created = await account.cloud.create(claimFor('lost'));
+    expect((await account.cloud.list()).map(({ providerID }) => providerID)).toEqual([created.providerID]);
+  });
+
+  test('a profile that does not exist is named as the reason', async () => {
+    const status = account.nodeClass().status;
+    if (status !== undefined) status.instanceProfile = 'nobody-made-this';
+    await expect(account.cloud.create(claimFor('profile'))).rejects.toMatchObject({
+      conditionReason: 'InstanceProfileNameInvalid',
+    });
+  });
+
+  test('a full subnet is out for the type list, too', async () => {
+    for (const { SubnetId = '' } of account.subnets) account.control.setFreeAddresses({ subnetId: SubnetId, count: 0 });
+    await expect(account.cloud.create(claimFor('full', intel))).rejects.toMatchObject({ kind: 'insufficientCapacity' });
+    const type = account.types.list(account.nodeClass()).find(({ name }) => name === 'm5.large');
+    expect(type?.offerings.some((offering) => offering.available)).toBe(false);
+  });
+});
+
+suite('instances of the cluster', () => {
+  test('are listed, with labels and sizes, also when they are going; foreign ones are not', async () => {
+    const claim = claimFor('listed');
+    const created = await account.cloud.create(claim);
+    const [listed, ...others] = await account.cloud.list();
+    expect(others).toEqual([]);
+    expect(listed?.labels).toEqual(created.labels);
+    expect(listed?.capacity).toEqual(created.capacity);
+    account.control.setLifecycle({ shuttingDownMs: 3_600_000 });
+    await account.cloud.delete(launched(claim, created));
+    expect(await account.cloud.list()).toMatchObject([{ providerID: created.providerID, isDeleting: true }]);
+    expect(await account.cloud.get(created.providerID)).toMatchObject({ isDeleting: true });
+  });
+
+  test('one that somebody else terminated is not found', async () => {
+    const created = await account.cloud.create(claimFor('vanished'));
+    await account.ec2.send(new TerminateInstancesCommand({ InstanceIds: [idOf(created)] }));
+    await expect(account.cloud.get(created.providerID)).rejects.toMatchObject({ kind: 'notFound' });
+    expect(await account.cloud.list()).toEqual([]);
+  });
+
+  test('half an answer to a termination is asked for again, one by one', async () => {
+    const claims = ['a', 'b', 'c'].map((name) => claimFor(name));
+    const instances = await Promise.all(claims.map((claim) => account.cloud.create(claim)));
+    account.control.addFault({ action: 'TerminateInstances', code: 'InternalError', status: 400, message: 'oops' });
+    account.control.forgetCalls();
+    await Promise.all(
+      instances.map((instance, index) => account.cloud.delete(launched(claims[index] as NodeClaim, instance))),
+    );
+    expect(account.calls('TerminateInstances')).toBe(4);
+    expect(await account.cloud.list()).toEqual([]);
+  });
+});
+
+suite('templates', () => {
+  test('of a class are deleted with it, and those a former process left are taken over', async () => {
+    await account.cloud.create(claimFor('first'));
+    const next = await launchAccount(emulator());
+    try {
+      await next.templates.hydrate();
+      account.control.forgetCalls();
+      await next.templates.deleteFor('default');
+      expect(account.calls('DeleteLaunchTemplate')).toBe(3);
+      await next.templates.deleteFor('default');
+      expect(account.calls('DeleteLaunchTemplate')).toBe(3);
+    } finally {
+      next.stop();
+    }
+  });
+});
