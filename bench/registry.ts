@@ -1,4 +1,5 @@
 // All benchmarks, in the order in which they are printed.
+import { awsBenches } from './aws.ts';
 import type { Bench, Growth } from './bench.ts';
 import { disruptionBenches } from './disruption.ts';
 import { kubeBenches } from './kube.ts';
@@ -12,6 +13,7 @@ export const benches: Bench[] = [
   ...kubeBenches,
   ...simBenches,
   ...simRunningBenches,
+  ...awsBenches,
 ];
 
 export const growths: Growth[] = [...plannerGrowth];

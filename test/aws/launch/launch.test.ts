@@ -289,6 +289,7 @@ suite('instances of the cluster', () => {
 suite('templates', () => {
   test('of a class are deleted with it, and those a former process left are taken over', async () => {
     await account.cloud.create(claimFor('first'));
+    account.stop();
     const next = await launchAccount(emulator());
     try {
       await next.templates.hydrate();
