@@ -28,7 +28,9 @@ export function cloudContract(name: string, setUp: () => Promise<CloudUnderTest>
     const launched = async (name: string): Promise<{ claim: NodeClaim; instance: Instance }> => {
       const claim = under.claim(name);
       const instance = await cloud.create(claim);
-      return { claim: { ...claim, status: { ...claim.status, providerID: instance.providerID } }, instance };
+      const { providerID, imageID } = instance;
+      const status = { ...claim.status, providerID, ...(imageID === undefined ? {} : { imageID }) };
+      return { claim: { ...claim, status }, instance };
     };
 
     test('create answers with everything known about the machine', async () => {
