@@ -73,6 +73,7 @@ export class DisruptionLoop {
   /** The state of the cluster in which a method last found nothing to do. */
   private readonly foundNothing = new Map<Memo, number>();
   private unseenPools: ReadonlySet<string> = new Set();
+  private seenNodes: ReadonlySet<string> = new Set();
   /** Claims, by uid, whose replacement would have brought back what was replaced. */
   private readonly inCircles = new Set<string>();
   private lastRunMs: number | undefined;
@@ -189,10 +190,10 @@ export class DisruptionLoop {
     if (this.isSettled('single')) return 'idle';
     const { metrics, report } = this.parts;
     const isTimeUp = this.timeLimit(singleLimitMs);
-    const work = singleNodeCommand(round, { first: this.unseenPools, isTimeUp });
+    const work = singleNodeCommand(round, { first: this.unseenPools, seen: this.seenNodes, isTimeUp });
     const found = await this.sliced('Underutilized', 'single', work);
     // A scan that ended early with a command says nothing about the pools behind it.
-    if (found.command === undefined) this.unseenPools = found.unseen;
+    if (found.command === undefined) [this.unseenPools, this.seenNodes] = [found.unseen, found.seen];
     if (found.timedOut) metrics.timeouts.add({ consolidation_type: 'single' });
     for (const { member, answer } of found.refused) {
       report.unconsolidatable(member, answer.message);

@@ -205,6 +205,25 @@ describe('pools take turns', () => {
     );
     expect(seen).toEqual(['c', 'a', 'b']);
   });
+
+  test('and in a cluster too large for one scan every node is looked at in turn', () => {
+    const tight = Array.from({ length: 23 }, (_, index) => `n${index}`).flatMap((name) => [
+      ...machine(name, { type: 'c2' }),
+      running(name, { cpu: '1.9' }),
+    ]);
+    const looked: string[] = [];
+    let seen: ReadonlySet<string> = new Set();
+    for (let scan = 0; scan < 4; scan++) {
+      let left = 7;
+      const outcome = finish(singleNodeCommand(roundOf([pool(), ...tight]), { seen, isTimeUp: () => left-- === 0 }));
+      looked.push(...outcome.refused.map(({ member }) => member.name));
+      expect(outcome.timedOut).toBe(true);
+      seen = outcome.seen;
+    }
+    expect(new Set(looked).size).toBe(23);
+    const complete = finish(singleNodeCommand(roundOf([pool(), ...tight]), { seen }));
+    expect(complete).toMatchObject({ timedOut: false, seen: new Set() });
+  });
 });
 
 describe('the Balanced policy', () => {

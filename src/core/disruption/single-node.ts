@@ -14,6 +14,8 @@ import type { Round } from './round.ts';
 export interface SingleOptions {
   /** Pools to begin with. */
   readonly first?: ReadonlySet<string>;
+  /** Nodes that scans which ran out of time have looked at: the others of their pools come before them. */
+  readonly seen?: ReadonlySet<string>;
   isTimeUp?(): boolean;
 }
 
@@ -24,6 +26,8 @@ export interface SingleOutcome {
   readonly timedOut: boolean;
   /** Pools with nodes nobody looked at. */
   readonly unseen: ReadonlySet<string>;
+  /** Nodes somebody looked at, in this scan or in those before it that ran out of time. */
+  readonly seen: ReadonlySet<string>;
   /** What was found out about nodes that stay. */
   readonly refused: readonly { readonly member: Member; readonly answer: Extract<Consolidation, { kind: 'none' }> }[];
   readonly rejected: readonly Score[];
@@ -31,7 +35,10 @@ export interface SingleOutcome {
 
 export function* singleNodeCommand(round: Round, options: SingleOptions = {}): Sliced<SingleOutcome> {
   const eligible = round.candidates('graceful').filter((member) => consolidationProblem(member) === undefined);
-  const order = takingTurns(bySavingsRatio(eligible), options.first ?? new Set());
+  const before = options.seen ?? new Set();
+  const byRatio = bySavingsRatio(eligible);
+  const fresh = byRatio.filter((member) => !before.has(member.name));
+  const order = takingTurns([...fresh, ...byRatio.filter((member) => before.has(member.name))], options.first);
   const allowance = round.allowance('Underutilized');
   const refused: { member: Member; answer: Extract<Consolidation, { kind: 'none' }> }[] = [];
   const rejected: Score[] = [];
@@ -42,6 +49,7 @@ export function* singleNodeCommand(round: Round, options: SingleOptions = {}): S
     constrained,
     timedOut: false,
     unseen: new Set(),
+    seen: new Set(),
     refused,
     rejected,
     ...more,
@@ -50,7 +58,8 @@ export function* singleNodeCommand(round: Round, options: SingleOptions = {}): S
     if (options.isTimeUp?.()) {
       const seen = new Set(order.slice(0, at).map((each) => each.poolName ?? ''));
       const left = order.slice(at).map((each) => each.poolName ?? '');
-      return outcome({ timedOut: true, unseen: new Set(left.filter((name) => !seen.has(name))) });
+      const looked = new Set([...before, ...order.slice(0, at).map((each) => each.name)]);
+      return outcome({ timedOut: true, unseen: new Set(left.filter((name) => !seen.has(name))), seen: looked });
     }
     if (allowance.of(member.poolName) < 1) {
       constrained = true;
@@ -74,7 +83,7 @@ export function* singleNodeCommand(round: Round, options: SingleOptions = {}): S
 }
 
 /** The first of each pool, then the second of each, and so on; the named pools before the others. */
-function takingTurns(members: readonly Member[], first: ReadonlySet<string>): Member[] {
+function takingTurns(members: readonly Member[], first: ReadonlySet<string> = new Set()): Member[] {
   const byPool = new Map<string, Member[]>();
   for (const member of members) {
     const list = byPool.get(member.poolName ?? '');
