@@ -17,6 +17,12 @@ export interface ControllerSettings {
   minValuesPolicy: 'Strict' | 'BestEffort';
   ignoreDraRequests: boolean;
   disableClusterStateObservability: boolean;
+  /** Of the schedules of disruption budgets; UTC if absent. */
+  budgetTimeZone?: string;
+  /** How long a replacement may take to earn its cost; absent or zero asks for nothing. */
+  consolidationPaybackMs?: number;
+  /** How long an expired node may wait for budgets; absent or zero, it does not wait at all. */
+  expirationGraceMs?: number;
   featureGates: Readonly<Record<string, boolean>>;
 }
 

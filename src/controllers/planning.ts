@@ -31,6 +31,10 @@ export function snapshotFor(context: ControllerContext, instanceTypes: PoolInsta
       preferencePolicy: settings.preferencePolicy,
       minValuesPolicy: settings.minValuesPolicy,
       ignoreDRARequests: settings.ignoreDraRequests,
+      ...(settings.budgetTimeZone === undefined ? {} : { budgetTimeZone: settings.budgetTimeZone }),
+      ...(settings.consolidationPaybackMs
+        ? { consolidationPaybackSeconds: settings.consolidationPaybackMs / 1000 }
+        : {}),
       featureGates: { ...settings.featureGates },
     },
     provider: cloud.facts,

@@ -1,6 +1,7 @@
 export type { LinearProgram } from './bound/linear-program.ts';
 export { priceRelaxation } from './bound/price-relaxation.ts';
 export { unreadableSchedules } from './budgets/budgets.ts';
+export { isTimeZone } from './budgets/time-zone.ts';
 export { approvedText, isBalanced, type Score } from './disruption/balanced.ts';
 export { type Blocker, blockersOf } from './disruption/candidates.ts';
 export {

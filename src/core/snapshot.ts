@@ -57,6 +57,10 @@ export interface SnapshotSettings {
   maxInstanceTypes?: number;
   /** What a node costs beyond its price, in USD, when plans are compared; never part of a price that is printed. */
   nodeCostPerHour?: number;
+  /** Of the schedules of disruption budgets; UTC by default. */
+  budgetTimeZone?: string;
+  /** A replacement must earn its cost within this time; by default none is asked for. */
+  consolidationPaybackSeconds?: number;
   featureGates?: Record<string, boolean>;
 }
 

@@ -1,5 +1,6 @@
 // nodeclaim.expiration: a claim older than its own `expireAfter` is deleted, whatever budgets and pods say. Its drain is an
-// ordinary one: disruption budgets and the termination grace period still hold there.
+// ordinary one: disruption budgets and the termination grace period still hold there. With an expiration grace, that is the
+// hard deadline only: from its expiry on the claim counts as drifted and is replaced within budgets.
 import { durationMs } from '../../api/index.ts';
 import { parseTime } from '../../base/index.ts';
 import { done } from '../../runtime/index.ts';
@@ -9,14 +10,14 @@ import { claimController } from './claim-controller.ts';
 import type { ClaimMetrics } from './claim-metrics.ts';
 
 export function expirationController(context: ControllerContext, metrics: ClaimMetrics): Controller {
-  const { clock, log } = context;
+  const { clock, log, settings } = context;
   return claimController('nodeclaim.expiration', context, async (claim) => {
     const { creationTimestamp, deletionTimestamp, name } = claim.metadata;
     const lifetimeMs = durationMs(claim.spec.expireAfter);
     const createdMs = parseTime(creationTimestamp ?? '');
     if (deletionTimestamp !== undefined || createdMs === undefined) return done;
     if (lifetimeMs === undefined || !Number.isFinite(lifetimeMs)) return done;
-    const leftMs = createdMs + lifetimeMs - clock.now();
+    const leftMs = createdMs + lifetimeMs + (settings.expirationGraceMs ?? 0) - clock.now();
     if (leftMs > 0) return again(leftMs);
     await deleteClaim(context, claim);
     metrics.countDisrupted(claim, 'expired');

@@ -5,6 +5,7 @@
 import { parseGoDuration } from '../../base/index.ts';
 import type { DisruptionBudget } from '../kube/objects.ts';
 import { type CronSchedule, parseCron } from './cron.ts';
+import { inTimeZone } from './time-zone.ts';
 
 export interface PoolCounts {
   /** Nodes of the pool that count: managed, initialized, instance not terminating. */
@@ -19,10 +20,11 @@ export function allowedDisruptions(
   reason: string,
   total: number,
   nowMs: number,
+  timeZone = 'UTC',
 ): number {
   let allowed = Number.POSITIVE_INFINITY;
   for (const budget of budgets) {
-    const active = isActive(budget, nowMs);
+    const active = isActive(budget, nowMs, timeZone);
     if (active === 'unreadable') return 0;
     if (!active || (budget.reasons !== undefined && !budget.reasons.includes(reason))) continue;
     allowed = Math.min(allowed, bound(budget.nodes ?? '10%', total));
@@ -49,15 +51,15 @@ export function unreadableSchedules(budgets: readonly DisruptionBudget[]): strin
 
 /** Until when a schedule keeps the budget active; undefined if it is not, or always is. */
 export function activeUntil(budget: DisruptionBudget, nowMs: number): number | undefined {
-  if (budget.schedule === undefined || isActive(budget, nowMs) !== true) return undefined;
+  if (budget.schedule === undefined || isActive(budget, nowMs, 'UTC') !== true) return undefined;
   const durationMs = parseGoDuration(budget.duration ?? '') ?? 0;
   const hit = cronOf(budget.schedule)?.nextAfter(nowMs - durationMs);
   return hit === undefined ? undefined : hit + durationMs;
 }
 
-function isActive({ schedule, duration }: DisruptionBudget, nowMs: number): boolean | 'unreadable' {
+function isActive({ schedule, duration }: DisruptionBudget, nowMs: number, timeZone: string): boolean | 'unreadable' {
   if (schedule === undefined) return true;
-  const cron = cronOf(schedule);
+  const cron = cronOf(schedule, timeZone);
   const durationMs = parseGoDuration(duration ?? '0');
   if (cron === undefined || durationMs === undefined) return 'unreadable';
   const hit = cron.nextAfter(nowMs - durationMs);
@@ -72,7 +74,11 @@ function bound(nodes: string, total: number): number {
 
 const parsed = new Map<string, CronSchedule | undefined>();
 
-function cronOf(schedule: string): CronSchedule | undefined {
-  if (!parsed.has(schedule)) parsed.set(schedule, parseCron(schedule));
-  return parsed.get(schedule);
+function cronOf(schedule: string, timeZone = 'UTC'): CronSchedule | undefined {
+  const key = `${timeZone} ${schedule}`;
+  if (!parsed.has(key)) {
+    const cron = parseCron(schedule);
+    parsed.set(key, cron === undefined || timeZone === 'UTC' ? cron : inTimeZone(cron, timeZone));
+  }
+  return parsed.get(key);
 }

@@ -22,7 +22,8 @@ export type NoConsolidationCode =
   | 'MinValuesUnsatisfied'
   | 'SpotToSpotDisabled'
   | 'SpotToSpotInflexible'
-  | 'ReplacementLoop';
+  | 'ReplacementLoop'
+  | 'PaybackTooLong';
 
 export type Consolidation =
   | { readonly kind: 'delete'; readonly savings: number; readonly destinations: readonly string[] }
@@ -36,6 +37,9 @@ export type Consolidation =
 
 /** Fewer cheaper types than this, and moving between spot nodes would chase the market's bottom, where interruptions are. */
 const spotFlexibility = 15;
+
+/** How long a replacement and what it replaces run side by side: launching, joining, draining. */
+const overlapHours = 1 / 6;
 
 const notCheaper = "Can't replace with a cheaper node";
 
@@ -202,6 +206,8 @@ export class Consolidator {
             capacityType: offering.capacityType,
             pricePerHour: offering.price,
           };
+    const slow = this.paybackProblem(sum(members), chosen.pricePerHour);
+    if (slow !== undefined) return slow;
     const annotations = { ...planned.annotations, [annotation.replaces]: ancestryText(members, nowMs) };
     return {
       kind: 'replace',
@@ -209,6 +215,16 @@ export class Consolidator {
       replacement: { ...planned, instanceTypes: types, chosen, annotations },
       destinations: simulation.destinations,
     };
+  }
+
+  /** Old and new run side by side for a while; where a payback time is asked for, the saving must earn that within it. */
+  private paybackProblem(going: number, coming: number): Extract<Consolidation, { kind: 'none' }> | undefined {
+    const paybackHours = (this.whatIf.fleet.snapshot.settings?.consolidationPaybackSeconds ?? 0) / 3600;
+    if (paybackHours <= 0) return undefined;
+    const hours = (overlapHours * (going + coming)) / Math.max(going - coming, Number.EPSILON);
+    if (hours <= paybackHours) return undefined;
+    const message = `The saving of $${(going - coming).toFixed(4)} per hour earns the move in ${hours.toFixed(1)} hours, not within ${paybackHours.toFixed(1)}`;
+    return none('PaybackTooLong', message);
   }
 
   private onlySpot(set: RequirementSet): RequirementSet {

@@ -121,7 +121,13 @@ export class Fleet {
   /** What a pool's budgets allow for the reason, before and after counting nodes that are out. */
   budget(pool: NodePool, reason: string): { allowed: number; remaining: number; counts: PoolCounts } {
     const counts = this.countsOf(pool.metadata.name);
-    const allowed = allowedDisruptions(budgetsOf(pool), reason, counts.total, this.nowMs);
+    const allowed = allowedDisruptions(
+      budgetsOf(pool),
+      reason,
+      counts.total,
+      this.nowMs,
+      this.snapshot.settings?.budgetTimeZone,
+    );
     return { allowed, remaining: Math.max(0, allowed - counts.consuming), counts };
   }
 

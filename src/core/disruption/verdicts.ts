@@ -66,6 +66,7 @@ const suggestions: Readonly<Record<string, string>> = {
   Budget: 'raise the budget of the NodePool, or wait until nodes that are out are back',
   SpotToSpotDisabled: 'turn on the feature gate SpotToSpotConsolidation',
   ReplacementLoop: 'wait a day, or let prices and requests settle: consolidateAfter of the NodePool may be too short',
+  PaybackTooLong: 'nothing to do: raise the setting consolidation-payback if such moves are wanted',
   Unbalanced: 'nothing to do: moving its pods is not worth the saving',
   NotCheaper: 'nothing to do: no cheaper node holds its pods',
   NeedsMoreNodes: 'nothing to do: its pods would need several new nodes',

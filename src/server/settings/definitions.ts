@@ -98,6 +98,24 @@ export const settingDefinitions = {
     'BestEffort',
   ]),
   ignoreDraRequests: define('ignore-dra-requests', 'boolean', 'true', 'leave pods with resource claims alone'),
+  budgetTimeZone: define(
+    'budget-time-zone',
+    'text',
+    'UTC',
+    'time zone of the schedules of disruption budgets, for example Europe/Berlin',
+  ),
+  consolidationPayback: define(
+    'consolidation-payback',
+    'duration',
+    '0s',
+    'a replacement must earn within this time what both nodes cost while they run side by side, taken as ten minutes; 0s asks for nothing',
+  ),
+  expirationGrace: define(
+    'expiration-grace',
+    'duration',
+    '0s',
+    'with 0s nodes are deleted the moment they expire, whatever budgets say; longer, they are replaced like drifted ones within budgets and deleted only after this long',
+  ),
   featureGates: define('feature-gates', 'gates', gatesText, 'comma list of Name=true or Name=false'),
 } satisfies Record<string, SettingDefinition>;
 

@@ -59,3 +59,10 @@ test('cpu requests of zero or less count as one core', () => {
 test('an empty log level means info', () => {
   expect(parseSettings({ 'log-level': '' }, {}).settings.logLevel).toBe('info');
 });
+
+test('the extras of disruption are off by default, and a time zone must exist', () => {
+  const { settings } = parseSettings({}, {});
+  expect(settings).toMatchObject({ budgetTimeZone: 'UTC', consolidationPaybackMs: 0, expirationGraceMs: 0 });
+  expect(parseSettings({ 'budget-time-zone': 'Europe/Berlin' }, {}).settings.budgetTimeZone).toBe('Europe/Berlin');
+  expect(() => parseSettings({ 'budget-time-zone': 'Berlin' }, {})).toThrow('there is no time zone "Berlin"');
+});

@@ -2,6 +2,7 @@
 // in one go. A malformed number, boolean or duration in the environment keeps the default and is reported as a warning
 // (charts in the field rely on it); a malformed flag, choice or gate list is a problem.
 import { KerfError } from '../../base/index.ts';
+import { isTimeZone } from '../../core/index.ts';
 import { type AwsSettings, readAwsSettings } from './aws.ts';
 import { type SettingName, settingDefinitions } from './definitions.ts';
 import { SettingReader, type Value } from './reader.ts';
@@ -28,6 +29,9 @@ export interface Settings {
   preferencePolicy: 'Respect' | 'Ignore';
   minValuesPolicy: 'Strict' | 'BestEffort';
   ignoreDraRequests: boolean;
+  budgetTimeZone: string;
+  consolidationPaybackMs: number;
+  expirationGraceMs: number;
   featureGates: Record<string, boolean>;
 }
 
@@ -75,8 +79,16 @@ export function parseSettings(
     preferencePolicy: read('preferencePolicy'),
     minValuesPolicy: read('minValuesPolicy'),
     ignoreDraRequests: read('ignoreDraRequests'),
+    budgetTimeZone: read('budgetTimeZone'),
+    consolidationPaybackMs: read('consolidationPayback'),
+    expirationGraceMs: read('expirationGrace'),
     featureGates: read('featureGates'),
   };
+  if (!isTimeZone(settings.budgetTimeZone)) {
+    reader.problems.push(
+      `budget-time-zone: there is no time zone "${settings.budgetTimeZone}"; write UTC or a name like Europe/Berlin`,
+    );
+  }
   const aws = provider === 'aws' ? readAwsSettings(reader) : undefined;
   const { problems, warnings } = reader;
   if (problems.length > 0) {

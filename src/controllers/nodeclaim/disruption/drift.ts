@@ -3,6 +3,7 @@
 import {
   conditionReason,
   conditionType,
+  durationMs,
   isTrue,
   label,
   type NodeClaim,
@@ -51,7 +52,16 @@ export class DriftMarking {
       return conditionReason.requirementsDrifted;
     }
     if (await this.hasLostType(claim, pool)) return conditionReason.instanceTypeNotFound;
-    return cloud.driftReason(claim);
+    return (await cloud.driftReason(claim)) ?? (this.hasExpired(claim) ? 'Expired' : undefined);
+  }
+
+  /** Past its soft deadline, where expired nodes wait for budgets. */
+  private hasExpired(claim: NodeClaim): boolean {
+    const { clock, settings } = this.context;
+    const lifetimeMs = durationMs(claim.spec.expireAfter);
+    const createdMs = parseTime(claim.metadata.creationTimestamp ?? '');
+    if (!settings.expirationGraceMs || lifetimeMs === undefined || createdMs === undefined) return false;
+    return clock.now() >= createdMs + lifetimeMs;
   }
 
   private async hasLostType(claim: NodeClaim, pool: NodePool): Promise<boolean> {
