@@ -1,12 +1,12 @@
 // Cron lines in another time zone than UTC. A line is read by the wall clock there: when clocks are put forward, a time
 // that does not exist is taken as the same distance after the gap; when they are put back, the first of the two counts.
 
+import { parseTime } from '../../base/index.ts';
 import type { CronSchedule } from './cron.ts';
 
 export function isTimeZone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    return true;
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
   }
@@ -38,20 +38,10 @@ const changeMs = 2 * 3_600_000;
 
 /** Milliseconds by which clocks in the zone are ahead of UTC at an instant. */
 function offsetOf(timeZone: string): (instantMs: number) => number {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
+  // Swedes write dates as machines read them.
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return (instantMs) => {
-    const parts = new Map(format.formatToParts(instantMs).map(({ type, value }) => [type, Number(value)]));
-    const part = (type: string): number => parts.get(type as Intl.DateTimeFormatPartTypes) ?? 0;
-    const wallMs = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
-    return wallMs - Math.floor(instantMs / 1000) * 1000;
+    const wholeMs = Math.floor(instantMs / 1000) * 1000;
+    return (parseTime(`${format.format(wholeMs).replace(' ', 'T')}Z`) ?? wholeMs) - wholeMs;
   };
 }
