@@ -22,6 +22,7 @@ export { consolidationProblem, driftProblem, emptinessProblem } from './disrupti
 export { emptinessCommand, isEmptinessCandidate } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
 export { budgetsOf, Fleet, fleetInSlices, type Member } from './disruption/fleet.ts';
+export { bestWay, isWorthLookingAhead, type Way } from './disruption/look-ahead.ts';
 export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';
 export { Round } from './disruption/round.ts';
 export { singleNodeCommand } from './disruption/single-node.ts';

@@ -27,6 +27,8 @@ test('plan --consolidate says what would go next, what that saves, and why a nod
   const plan = JSON.parse(json.out) as { kind: string; next: { savingsPerHour: number }; nodes: unknown[] };
   expect(plan.kind).toBe('ConsolidationPlan');
   expect(plan.nodes).toHaveLength(6);
+  const { way } = JSON.parse(json.out) as { way: { commands: unknown[]; pricePerHour: number } };
+  expect(way.commands[0]).toEqual(plan.next);
   expect(plan.next.savingsPerHour).toBeGreaterThan(0);
 });
 

@@ -2,18 +2,21 @@
 // decisions the controller makes, without its waiting and without changing anything.
 import { atOnce } from '../../base/index.ts';
 import {
+  bestWay,
   type Command,
   commandText,
   decisionOf,
   driftCommand,
   emptinessCommand,
   Fleet,
+  isWorthLookingAhead,
   multiNodeCommand,
   type NodeVerdict,
   nodeVerdicts,
   Round,
   type Snapshot,
   singleNodeCommand,
+  type Way,
 } from '../../core/index.ts';
 import { counted, type Paint, table } from '../output/index.ts';
 import { perHour, perMonth, price } from './money.ts';
@@ -24,23 +27,35 @@ export interface ConsolidationPlan {
   /** What every node costs together today. */
   pricePerHour: number;
   /** The command that would be started first; absent if none would. */
-  next?: {
-    reason: string;
-    decision: string;
-    command: string;
-    nodes: string[];
-    replacements: { nodePool: string; instanceTypes: string[] }[];
-    savingsPerHour: number;
+  next?: NextCommand;
+  /** How consolidation would go on until nothing more is saved; absent where another method comes first, or in large clusters. */
+  way?: {
+    commands: NextCommand[];
+    /** What is left to pay in the end. */
+    pricePerHour: number;
+    /** Pods that move on the way, counted each time. */
+    evictions: number;
   };
   /** Each node by itself. */
   nodes: NodeVerdict[];
 }
 
+interface NextCommand {
+  reason: string;
+  decision: string;
+  command: string;
+  nodes: string[];
+  replacements: { nodePool: string; instanceTypes: string[] }[];
+  savingsPerHour: number;
+}
+
 export function planConsolidation(snapshot: Snapshot): ConsolidationPlan {
   const round = new Round(new Fleet(snapshot));
+  const urgent = emptinessCommand(round).command ?? atOnce(driftCommand(round)).command;
+  const way = urgent === undefined && isWorthLookingAhead(round) ? atOnce(bestWay(round)) : undefined;
   const command =
-    emptinessCommand(round).command ??
-    atOnce(driftCommand(round)).command ??
+    urgent ??
+    way?.first?.command ??
     atOnce(multiNodeCommand(round)).command ??
     atOnce(singleNodeCommand(round)).command;
   const nodes = atOnce(nodeVerdicts(round));
@@ -49,11 +64,16 @@ export function planConsolidation(snapshot: Snapshot): ConsolidationPlan {
     kind: 'ConsolidationPlan',
     pricePerHour: nodes.reduce((sum, node) => sum + node.pricePerHour, 0),
     ...(command === undefined ? {} : { next: nextOf(command) }),
+    ...(way === undefined || way.commands.length === 0 ? {} : { way: wayOf(way) }),
     nodes,
   };
 }
 
-function nextOf(command: Command): NonNullable<ConsolidationPlan['next']> {
+function wayOf({ commands, pricePerHour, evictions }: Way): NonNullable<ConsolidationPlan['way']> {
+  return { commands: commands.map(nextOf), pricePerHour, evictions };
+}
+
+function nextOf(command: Command): NextCommand {
   return {
     reason: command.reason,
     decision: decisionOf(command),
@@ -75,12 +95,13 @@ export function renderConsolidation(plan: ConsolidationPlan, paint: Paint): stri
   const { next, nodes } = plan;
   const sections = [`${counted(nodes.length, 'node')}, ${price(plan.pricePerHour)}.\n`];
   if (next === undefined) sections.push('Nothing would be removed or replaced now.\n');
-  else {
-    const { instanceTypes = [] } = next.replacements[0] ?? {};
-    const instead = instanceTypes.length === 0 ? '' : ` by ${instanceTypes.slice(0, 3).join(', ')}`;
-    sections.push(
-      `${paint.bold('Next')}\n  ${next.command} (${next.reason})${instead}\n  saves ${price(next.savingsPerHour)}\n`,
-    );
+  else sections.push(`${paint.bold('Next')}\n${commandLines(next)}`);
+  const { way } = plan;
+  if (way !== undefined && way.commands.length > 1) {
+    const later = way.commands.slice(1).map(commandLines).join('');
+    const saved = plan.pricePerHour - way.pricePerHour;
+    const end = `  in the end ${price(way.pricePerHour)}, saving ${price(saved)}, after moving ${counted(way.evictions, 'pod')}\n`;
+    sections.push(`${paint.bold('Then, if nothing else changes')}\n${later}${end}`);
   }
   const rows = nodes
     .slice(0, mostLines)
@@ -106,6 +127,12 @@ export function renderConsolidation(plan: ConsolidationPlan, paint: Paint): stri
   const left = nodes.length > mostLines ? `  and ${nodes.length - mostLines} more; -o json has them all\n` : '';
   if (nodes.length > 0) sections.push(`${paint.bold('Each node by itself')}\n${drawn}${left}`);
   return sections.join('\n');
+}
+
+function commandLines({ command, reason, replacements, savingsPerHour }: NextCommand): string {
+  const { instanceTypes = [] } = replacements[0] ?? {};
+  const instead = instanceTypes.length === 0 ? '' : ` by ${instanceTypes.slice(0, 3).join(', ')}`;
+  return `  ${command} (${reason})${instead}\n  saves ${price(savingsPerHour)}\n`;
 }
 
 function whyOf({ reason, replacements, blockers }: NodeVerdict): string {

@@ -27,7 +27,8 @@ export function afterCommand(whatIf: WhatIf, command: Command, number: number): 
     for (const [node, pods] of simulation.placements()) for (const pod of pods) placeOf.set(pod, node);
     for (const replacement of command.replacements) {
       if (replacement.kind !== 'planned') continue;
-      const name = `ahead-${number}`;
+      // No real node is called that, and it comes first in every order: what is new is filled up before what may go.
+      const name = `(new ${number})`;
       added.push(...newMachine(fleet, name, replacement.node));
       for (const pod of replacement.node.pods) placeOf.set(pod, name);
     }

@@ -30,11 +30,12 @@ export interface Step {
 
 type Choice = (round: Round, search: SetSearch) => Sliced<Step | undefined>;
 
-interface Way {
+export interface Way {
   readonly first: Step | undefined;
+  /** All of it, one after the other; nodes that come on the way are called `(new 1)` and so on. */
+  readonly commands: readonly Command[];
   readonly pricePerHour: number;
   readonly evictions: number;
-  readonly steps: number;
 }
 
 export function isWorthLookingAhead(round: Round): boolean {
@@ -74,15 +75,19 @@ const choices: readonly Choice[] = [
   inOrder(singly, widely(0)),
 ];
 
-/** The first step of the way that ends best; undefined if no way has one. */
-export function* bestFirstStep(round: Round, search: SetSearch, isTimeUp: () => boolean): Sliced<Step | undefined> {
+/** The way that ends best; without a first step if there is nothing to do. */
+export function* bestWay(
+  round: Round,
+  search = new SetSearch(round),
+  isTimeUp: () => boolean = () => false,
+): Sliced<Way | undefined> {
   const { members } = round.fleet;
   const pods = members.reduce((sum, member) => sum + member.pods.length, 0);
   const weight = (movedPodWeight * priceOf(round)) / Math.max(1, pods);
   const total = (way: Way): number => way.pricePerHour + weight * way.evictions;
   const isBetter = (way: Way, than: Way): boolean => {
     const less = total(than) - total(way);
-    return less > cent || (less > -cent && way.steps < than.steps);
+    return less > cent || (less > -cent && way.commands.length < than.commands.length);
   };
   let best: Way | undefined;
   let most = Number.POSITIVE_INFINITY;
@@ -92,7 +97,7 @@ export function* bestFirstStep(round: Round, search: SetSearch, isTimeUp: () => 
     if (way.pricePerHour <= most && (best === undefined || isBetter(way, best))) best = way;
     if (isTimeUp()) break;
   }
-  return best?.first;
+  return best;
 }
 
 function* follow(start: Round, search: SetSearch, choice: Choice, isTimeUp: () => boolean): Sliced<Way> {
@@ -100,18 +105,18 @@ function* follow(start: Round, search: SetSearch, choice: Choice, isTimeUp: () =
   let step = first;
   let round = start;
   let evictions = 0;
-  let steps = 0;
-  while (step !== undefined && steps < mostSteps && !isTimeUp()) {
-    const after = afterCommand(round.whatIf, step.command, steps);
+  const commands: Command[] = [];
+  while (step !== undefined && commands.length < mostSteps && !isTimeUp()) {
+    const after = afterCommand(round.whatIf, step.command, commands.length + 1);
     if (after === undefined) break;
-    steps += 1;
+    commands.push(step.command);
     evictions += after.evictions;
     round = new Round(new Fleet(after.snapshot));
     yield undefined;
     const { command } = emptinessCommand(round);
     step = command === undefined ? yield* choice(round, new SetSearch(round, isTimeUp)) : { command };
   }
-  return { first, pricePerHour: priceOf(round), evictions, steps };
+  return { first, commands, pricePerHour: priceOf(round), evictions };
 }
 
 function* wide(search: SetSearch, thrift: number): Sliced<Step | undefined> {

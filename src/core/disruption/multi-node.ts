@@ -5,7 +5,7 @@ import type { Sliced } from '../../base/index.ts';
 import type { Score } from './balanced.ts';
 import type { Command } from './command.ts';
 import { consolidationCommand } from './consolidation-command.ts';
-import { bestFirstStep, isWorthLookingAhead } from './look-ahead.ts';
+import { bestWay, isWorthLookingAhead } from './look-ahead.ts';
 import type { Round } from './round.ts';
 import { type Found, SetSearch } from './set-search.ts';
 
@@ -24,7 +24,7 @@ export interface MultiOutcome {
 export function* multiNodeCommand(round: Round, options: MultiOptions = {}): Sliced<MultiOutcome> {
   return yield* searched(round, options, function* (search, isTimeUp) {
     if (!isWorthLookingAhead(round)) return yield* search.wide(0);
-    return (yield* bestFirstStep(round, search, isTimeUp))?.found;
+    return (yield* bestWay(round, search, isTimeUp))?.first?.found;
   });
 }
 
