@@ -1,7 +1,7 @@
 // Is this a snapshot? Checks the whole document, its own fields strictly and the objects as far as planning reads them,
 // and says everything that is wrong with it at once.
 import { parseTime } from '../../base/index.ts';
-import type { Snapshot } from '../../core/index.ts';
+import { isTimeZone, type Snapshot } from '../../core/index.ts';
 import { objectShapes } from './object-shapes.ts';
 import {
   checkShape,
@@ -74,6 +74,8 @@ const snapshotShape = fields(
       ignoreDRARequests: flag,
       maxInstanceTypes: integer,
       nodeCostPerHour: number,
+      budgetTimeZone: text,
+      consolidationPaybackSeconds: number,
       featureGates: mapOf(flag),
     }),
     provider: fields({
@@ -165,6 +167,9 @@ function checkDetails(snapshot: Snapshot, problems: ShapeProblem[]): void {
   const nodeCost = snapshot.settings?.nodeCostPerHour;
   if (nodeCost !== undefined && nodeCost < 0)
     problems.push({ path: ['settings', 'nodeCostPerHour'], message: 'must be 0 or more' });
+  const zone = snapshot.settings?.budgetTimeZone;
+  if (zone !== undefined && !isTimeZone(zone))
+    problems.push({ path: ['settings', 'budgetTimeZone'], message: 'must be UTC or a name like Europe/Berlin' });
   for (const [index, entry] of (snapshot.nodeState ?? []).entries()) {
     if (entry.node === undefined && entry.nodeClaim === undefined) {
       problems.push({ path: ['nodeState', index], message: 'names neither a node nor a nodeClaim' });

@@ -39,7 +39,9 @@ export interface Machine {
 }
 
 export interface Cluster {
-  settings: Required<Omit<SnapshotSettings, 'featureGates' | 'nodeCostPerHour'>> & {
+  settings: Required<
+    Omit<SnapshotSettings, 'featureGates' | 'nodeCostPerHour' | 'budgetTimeZone' | 'consolidationPaybackSeconds'>
+  > & {
     featureGates: Record<string, boolean>;
   };
   spelling: Spelling;
