@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { atOnce } from '../base/index.ts';
-import type { Pod } from './kube/objects.ts';
 import { queuedPod, queueOrder } from './workload.ts';
 
 const queued = (name: string, cpu: number, memory: number, metadata: object = {}) =>
   queuedPod(
-    { metadata: { name, ...metadata } } as Pod,
+    { metadata: { name, ...metadata } },
     new Map([
       ['cpu', cpu],
       ['memory', memory],
