@@ -65,13 +65,13 @@ function theirName(name: string): string | undefined {
   return Object.entries(ours).find(([, own]) => own === name)?.[0];
 }
 
-export function parseBenchmark(text: string): PeerResult[] {
-  return text.split('\n').flatMap((line) => {
-    const match = /^Benchmark(\w+?)(?:-\d+)?\s+\d+\s+(.*)$/.exec(line);
-    if (match === null) return [];
-    const [, title = '', rest = ''] = match;
+/** Reads `go test -bench`; what a benchmark logs can stand between its name and its figures. */
+function parseBenchmark(text: string): PeerResult[] {
+  return text.split(/^Benchmark/m).flatMap((part) => {
+    const title = /^\w+/.exec(part)?.[0] ?? '';
+    const figures = part.split('\n').find((line) => line.includes(' ns/op')) ?? '';
     const value = (unit: string): number | undefined => {
-      const found = new RegExp(`([\\d.e+]+) ${unit}(?:\\s|$)`).exec(rest)?.[1];
+      const found = new RegExp(`([\\d.e+]+) ${unit}(?:\\s|$)`).exec(figures)?.[1];
       return found === undefined ? undefined : Number(found);
     };
     const size = /^Scheduling(\d+)$/.exec(title)?.[1];
