@@ -71,10 +71,14 @@ async function main(): Promise<void> {
     results.push(result);
   }
   const grown = growths.flatMap((growth) => growthOf(growth, results) ?? []);
-  const peer: PeerResult[] = flags.peer
-    ? await runPeer(flags.only === undefined && !flags.quick ? [] : chosen.map((bench) => bench.name), tell)
-    : [];
   const baseline = readBaseline();
+  // Ours first: whatever happens to the peer, they are not lost.
+  if (flags.output !== 'json') {
+    process.stdout.write(resultTable(chosen, results, baseline));
+    for (const { name, remark } of results) if (remark !== undefined) process.stdout.write(`${name}: ${remark}\n`);
+    process.stdout.write(growthLines(grown));
+  }
+  const peer = flags.peer ? await peerResults() : [];
   if (flags.output === 'json') {
     const document = results.map((result) => {
       const bench = chosen.find((candidate) => candidate.name === result.name);
@@ -86,14 +90,21 @@ async function main(): Promise<void> {
     });
     const machine = { cores: availableParallelism(), node: process.version };
     process.stdout.write(`${JSON.stringify({ machine, results: document, growth: grown, peer }, null, 2)}\n`);
-  } else {
-    process.stdout.write(resultTable(chosen, results, baseline));
-    for (const { name, remark } of results) if (remark !== undefined) process.stdout.write(`${name}: ${remark}\n`);
-    process.stdout.write(growthLines(grown));
-    if (peer.length > 0) process.stdout.write(`\n${peerTable(peer, results)}`);
-  }
+  } else if (peer.length > 0) process.stdout.write(`\n${peerTable(peer, results)}`);
   if (flags.saveBaseline) saveBaseline(baseline, results);
   if (grown.some(({ met }) => !met) || results.some(({ error }) => error !== undefined)) process.exitCode = 1;
+}
+
+/** What the peer measured, as far as it came; a peer that fails fails the run. */
+async function peerResults(): Promise<PeerResult[]> {
+  const everything = flags.only === undefined && !flags.quick;
+  const names = everything ? [] : chosen.map((bench) => bench.name);
+  const { results, error } = await runPeer(names, tell);
+  if (error !== undefined) {
+    tell(`peer: ${error}`);
+    process.exitCode = 1;
+  }
+  return results;
 }
 
 function readBaseline(): Baseline {

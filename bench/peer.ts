@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../src/base/index.ts';
 import { cacheFolder, makeOnce } from '../test/setup/cache-folder.ts';
 
 const peerModule = 'sigs.k8s.io/karpenter';
@@ -21,12 +22,28 @@ const ours: Record<string, string> = {
   IgnorePreferences: 'P(4000) ignored',
 };
 
-/** `only` narrows to benches with the given names. */
-export async function runPeer(only: readonly string[], tell: (line: string) => void): Promise<PeerResult[]> {
-  const folder = await fetchPeer(tell);
-  const pattern = only.length === 0 ? '.' : `^Benchmark(${only.flatMap((name) => theirName(name) ?? []).join('|')})$`;
-  tell(`peer: running its benchmark (${pattern}); the first time it has to be compiled`);
-  const out = await go(
+export interface PeerRun {
+  results: PeerResult[];
+  error?: string;
+}
+
+/** `only` narrows to benches with the given names; those the peer does not have are left out. */
+export async function runPeer(only: readonly string[], tell: (line: string) => void): Promise<PeerRun> {
+  const names = only.flatMap((name) => theirName(name) ?? []);
+  if (only.length > 0 && names.length === 0) return { results: [], error: 'it has no benchmark of these names' };
+  const pattern = only.length === 0 ? '.' : `^Benchmark(${names.join('|')})$`;
+  try {
+    const folder = await fetchPeer(tell);
+    tell(`peer: running its benchmark (${pattern}); the first time it has to be compiled`);
+    const { out, error } = await runBenchmark(folder, pattern, tell);
+    return { results: parseBenchmark(out), ...(error === undefined ? {} : { error }) };
+  } catch (thrown) {
+    return { results: [], error: messageOf(thrown) };
+  }
+}
+
+function runBenchmark(folder: string, pattern: string, tell: (line: string) => void): Promise<GoRun> {
+  return run(
     folder,
     [
       'test',
@@ -40,7 +57,6 @@ export async function runPeer(only: readonly string[], tell: (line: string) => v
     ],
     tell,
   );
-  return parseBenchmark(out);
 }
 
 function theirName(name: string): string | undefined {
@@ -49,13 +65,13 @@ function theirName(name: string): string | undefined {
   return Object.entries(ours).find(([, own]) => own === name)?.[0];
 }
 
-export function parseBenchmark(text: string): PeerResult[] {
-  return text.split('\n').flatMap((line) => {
-    const match = /^Benchmark(\w+?)(?:-\d+)?\s+\d+\s+(.*)$/.exec(line);
-    if (match === null) return [];
-    const [, title = '', rest = ''] = match;
+/** Reads `go test -bench`; what a benchmark logs can stand between its name and its figures. */
+function parseBenchmark(text: string): PeerResult[] {
+  return text.split(/^Benchmark/m).flatMap((part) => {
+    const title = /^\w+/.exec(part)?.[0] ?? '';
+    const figures = part.split('\n').find((line) => line.includes(' ns/op')) ?? '';
     const value = (unit: string): number | undefined => {
-      const found = new RegExp(`([\\d.e+]+) ${unit}(?:\\s|$)`).exec(rest)?.[1];
+      const found = new RegExp(`([\\d.e+]+) ${unit}(?:\\s|$)`).exec(figures)?.[1];
       return found === undefined ? undefined : Number(found);
     };
     const size = /^Scheduling(\d+)$/.exec(title)?.[1];
@@ -99,7 +115,18 @@ function makeWritable(folder: string): void {
   }
 }
 
-function go(folder: string, args: string[], tell: (line: string) => void): Promise<string> {
+interface GoRun {
+  out: string;
+  error?: string;
+}
+
+async function go(folder: string, args: string[], tell: (line: string) => void): Promise<string> {
+  const { out, error } = await run(folder, args, tell);
+  if (error !== undefined) throw new Error(error);
+  return out;
+}
+
+function run(folder: string, args: string[], tell: (line: string) => void): Promise<GoRun> {
   return new Promise((resolve, reject) => {
     const child = spawn('go', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '';
@@ -113,7 +140,7 @@ function go(folder: string, args: string[], tell: (line: string) => void): Promi
       reject(new Error('cannot run the peer: the go command is missing; install Go or leave out --peer', { cause })),
     );
     child.on('close', (code) =>
-      code === 0 ? resolve(out) : reject(new Error(`go ${args[0]} failed (${code}) in ${folder}:\n${err || out}`)),
+      resolve(code === 0 ? { out } : { out, error: `go ${args[0]} failed (${code}) in ${folder}:\n${err || out}` }),
     );
   });
 }

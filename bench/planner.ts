@@ -64,6 +64,7 @@ const diverseBench = (count: number, bar: Bar, quick = false): Bench =>
 export const plannerBenches: Bench[] = [
   diverseBench(1, { maxMs: 0.8 }, true),
   diverseBench(50, { maxMs: 4 }, true),
+  diverseBench(100, {}),
   diverseBench(500, { maxMs: 20 }, true),
   diverseBench(1000, { maxMs: 40 }, true),
   diverseBench(2000, {}),

@@ -148,15 +148,14 @@ export interface QueuedPod {
 }
 
 export function queuedPod(pod: Pod, requests: ReadonlyMap<string, number>): QueuedPod {
-  const { creationTimestamp = '', uid = '' } = pod.metadata;
   return {
     key: namespacedKey(pod.metadata),
     pod,
     requests,
     cpu: requests.get('cpu') ?? 0,
     memory: requests.get('memory') ?? 0,
-    created: creationTimestamp,
-    uid,
+    created: pod.metadata.creationTimestamp ?? '',
+    uid: pod.metadata.uid ?? '',
   };
 }
 

@@ -145,7 +145,7 @@ export class Catalogue {
   }
 
   private offeringSet(requirements: readonly RequirementSpec[]): RequirementSet {
-    const identity = JSON.stringify(requirements);
+    const identity = requirementsText(requirements);
     let set = this.offeringSets.get(identity);
     if (set === undefined) {
       set = this.setOf(requirements);
@@ -167,6 +167,17 @@ export class Catalogue {
       }),
     );
   }
+}
+
+/** Equal exactly for equal lists; written out by hand because thousands of offerings differ in a zone only. */
+function requirementsText(requirements: readonly RequirementSpec[]): string {
+  let text = '';
+  for (const { key, operator, values, minValues } of requirements) {
+    text += `${key} ${operator} ${minValues ?? ''}`;
+    for (const value of values ?? []) text += `\u001f${value}`;
+    text += '\u001e';
+  }
+  return text;
 }
 
 function firstValue(set: RequirementSet, key: string): string {
