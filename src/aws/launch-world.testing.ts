@@ -11,10 +11,10 @@ import type { RequirementSpec } from '../core/index.ts';
 import { bootPartsOf } from './boot-parts.ts';
 import { ReservationCounts } from './capacity-reservations/reservation-counts.ts';
 import { AwsCloud } from './cloud.ts';
-import { awsRefusal } from './fake-client.testing.ts';
 import { Launcher, type LauncherOptions } from './fleet/launcher.ts';
 import { type LiveWorld, liveWorld, readyClass } from './instance-types/live-types.testing.ts';
 import { Instances } from './instances/instances.ts';
+import { templateAnswers } from './launch-templates/launch-template.testing.ts';
 import { LaunchTemplates } from './launch-templates/launch-templates.ts';
 import { SubnetAddresses } from './subnets/subnet-addresses.ts';
 
@@ -165,22 +165,9 @@ export async function launchWorld(
 
 /** Templates that exist until they are deleted, and fleets served from the first pool that is not refused. */
 function scriptEc2({ ec2 }: LiveWorld, refusals: LaunchWorld['refusals']): void {
-  const existing = new Set<string>();
   let serial = 0;
   Object.assign(ec2.answers, {
-    DescribeLaunchTemplates: ({ LaunchTemplateNames = [] }: { LaunchTemplateNames?: string[] }) => {
-      if (LaunchTemplateNames.some((name) => !existing.has(name)))
-        throw awsRefusal('InvalidLaunchTemplateName.NotFoundException');
-      return { LaunchTemplates: [...existing].map((LaunchTemplateName) => ({ LaunchTemplateName })) };
-    },
-    CreateLaunchTemplate: ({ LaunchTemplateName }: { LaunchTemplateName: string }) => {
-      existing.add(LaunchTemplateName);
-      return {};
-    },
-    DeleteLaunchTemplate: ({ LaunchTemplateName }: { LaunchTemplateName: string }) => {
-      existing.delete(LaunchTemplateName);
-      return {};
-    },
+    ...templateAnswers(new Set()),
     CreateFleet: (input: CreateFleetCommandInput) => {
       const { TotalTargetCapacity: count = 1, DefaultTargetCapacityType: type = '' } =
         input.TargetCapacitySpecification ?? {};

@@ -56,8 +56,14 @@ export interface LauncherOptions extends FleetErrorsOptions {
 /** Fewer than these leave spot little to choose from. */
 const flexibleTypes = 5;
 
-/** A matcher compiles types once; after so many claims it has remembered enough of them. */
+/** A matcher compiles types once; after so many kinds of claims it has remembered enough of them. */
 const claimsPerMatcher = 256;
+
+/** What a kind of claim may be launched from: the same for all claims of a burst that ask for the same. */
+interface Choice {
+  match: ClaimMatch;
+  candidates: Candidate[];
+}
 
 type Subnets = ReturnType<SubnetChoice['choose']>;
 
@@ -65,7 +71,10 @@ export class Launcher {
   private readonly options: LauncherOptions;
   private readonly fleets: Batcher<FleetRequest, FleetShare>;
   private readonly errors: FleetErrors;
-  private readonly matchers = new WeakMap<readonly InstanceTypeSpec[], { matcher: LaunchMatcher; claims: number }>();
+  private readonly choices = new WeakMap<
+    readonly InstanceTypeSpec[],
+    { matcher: LaunchMatcher; byClaim: Map<string, Choice> }
+  >();
 
   constructor(options: LauncherOptions) {
     this.options = options;
@@ -74,8 +83,7 @@ export class Launcher {
   }
 
   async launch(claim: NodeClaim, nodeClass: EC2NodeClass, types: readonly InstanceTypeSpec[]): Promise<Ec2Instance> {
-    const match = this.matchOf(claim, types);
-    const candidates = this.candidatesFor(match, types);
+    const { match, candidates } = this.choiceFor(claim, types);
     const wish: LaunchWish = {
       nodeClass,
       claim,
@@ -98,14 +106,21 @@ export class Launcher {
     }
   }
 
-  private matchOf({ spec }: NodeClaim, types: readonly InstanceTypeSpec[]): ClaimMatch {
-    let known = this.matchers.get(types);
-    if (known === undefined || known.claims >= claimsPerMatcher) {
-      known = { matcher: new LaunchMatcher(awsProviderFacts), claims: 0 };
-      this.matchers.set(types, known);
+  private choiceFor({ spec }: NodeClaim, types: readonly InstanceTypeSpec[]): Choice {
+    let known = this.choices.get(types);
+    if (known === undefined || known.byClaim.size >= claimsPerMatcher) {
+      known = { matcher: new LaunchMatcher(awsProviderFacts), byClaim: new Map() };
+      this.choices.set(types, known);
     }
-    known.claims += 1;
-    return known.matcher.match(spec.requirements, spec.resources?.requests);
+    const requests = spec.resources?.requests;
+    const key = JSON.stringify([spec.requirements, requests]);
+    let choice = known.byClaim.get(key);
+    if (choice === undefined) {
+      const match = known.matcher.match(spec.requirements, requests);
+      choice = { match, candidates: this.candidatesFor(match, types) };
+      known.byClaim.set(key, choice);
+    }
+    return choice;
   }
 
   private candidatesFor(match: ClaimMatch, types: readonly InstanceTypeSpec[]): Candidate[] {

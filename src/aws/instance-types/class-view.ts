@@ -89,6 +89,7 @@ function build(view: ClassView, sources: ViewSources): Built {
   const shape = readNodeClass(nodeClass, sources.zones, (id) => sources.availableInReservation(id));
   const reservations = sources.reservedCapacity ? [...shape.reservations] : [];
   const zones = shape.classZones.map((zone) => ({ ...zone, isShifted: isShifted(zone, sources) }));
+  const byZone = new Map(zones.map((zone) => [zone.zone, zone]));
   const subnets = subnetsByZone(nodeClass);
   const built = { reservations, zones } as Built;
   const context: InstanceTypeContext = {
@@ -106,7 +107,7 @@ function build(view: ClassView, sources: ViewSources): Built {
         },
         subnets.get(zone) ?? [],
       ),
-    isShifted: (zone) => zones.some((each) => each.zone === zone && each.isShifted),
+    isShifted: (zone) => byZone.get(zone)?.isShifted === true,
     isPricedByOverlay: (type) => built.priced.has(type),
     discoveredMemory: (type) => memory.of(type, images),
   };

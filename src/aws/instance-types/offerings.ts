@@ -34,17 +34,29 @@ export function offeringBuilder(context: InstanceTypeContext): OfferingBuilder {
   };
   const places = context.zones.map((zone) => ({
     zone,
-    [capacityType.onDemand]: listsOf(zone, capacityType.onDemand),
-    [capacityType.spot]: listsOf(zone, capacityType.spot),
+    lists: {
+      [capacityType.onDemand]: listsOf(zone, capacityType.onDemand),
+      [capacityType.spot]: listsOf(zone, capacityType.spot),
+    },
   }));
+  // What of a type stays as it is from one price list to the next.
+  const fixed = new Map<string, { zones: ReadonlySet<string>; capacityTypes: ('on-demand' | 'spot')[] }>();
+  const fixedOf = (info: InstanceTypeInfo) => {
+    let known = fixed.get(info.InstanceType);
+    if (known === undefined) {
+      const zones = isCompatible(info, context) ? zonesOfType(info, context) : [];
+      known = { zones: new Set(zones), capacityTypes: purchasableCapacityTypes(info) };
+      fixed.set(info.InstanceType, known);
+    }
+    return known;
+  };
   return (info) => {
     const name = info.InstanceType;
-    const zones = zonesOfType(info, context);
-    const compatible = isCompatible(info, context);
+    const { zones, capacityTypes } = fixedOf(info);
     const offerings: OfferingSpec[] = [];
-    const capacityTypes = purchasableCapacityTypes(info);
-    for (const { zone, ...lists } of places) {
-      const reachable = compatible && zones.includes(zone) && context.isShifted?.(zone) !== true;
+    const isReachable = (zone: string): boolean => zones.has(zone) && context.isShifted?.(zone) !== true;
+    for (const { zone, lists } of places) {
+      const reachable = isReachable(zone);
       for (const type of capacityTypes) {
         const price = priceOf(name, zone, type, context);
         const sold = reachable && (price !== undefined || context.isPricedByOverlay?.(name) === true);
@@ -56,9 +68,7 @@ export function offeringBuilder(context: InstanceTypeContext): OfferingBuilder {
     }
     for (const reservation of context.reservations) {
       if (reservation.instanceType !== name) continue;
-      const { zone } = reservation;
-      const reachable = compatible && zones.includes(zone) && context.isShifted?.(zone) !== true;
-      const offering = reservedOffering(reservation, reachable, context);
+      const offering = reservedOffering(reservation, isReachable(reservation.zone), context);
       if (partitions.length === 0) offerings.push(offering);
       for (const { requirement } of partitions) {
         offerings.push({ ...offering, requirements: [...offering.requirements, requirement] });

@@ -171,6 +171,10 @@ describe('what is in it', () => {
     expect(dataOf({ reservedCapacity: false })).not.toHaveProperty('CapacityReservationSpecification');
   });
 
+  test('no user data is left out', () => {
+    expect(launchTemplateInput('name', plain, '').LaunchTemplateData).not.toHaveProperty('UserData');
+  });
+
   test('processor options pass through, and an empty object says nothing', () => {
     expect(dataOf({ cpuOptions: { nestedVirtualization: 'enabled' } }).CpuOptions).toEqual({
       NestedVirtualization: 'enabled',

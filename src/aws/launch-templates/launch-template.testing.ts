@@ -1,4 +1,5 @@
-// An ordinary launch template for tests.
+// An ordinary launch template for tests, and an EC2 in which templates exist until they are deleted.
+import { awsRefusal } from '../fake-client.testing.ts';
 import type { LaunchTemplateSpec } from './launch-template.ts';
 
 const plain: LaunchTemplateSpec = {
@@ -30,3 +31,21 @@ const plain: LaunchTemplateSpec = {
 };
 
 export const templateSpec = (change: Partial<LaunchTemplateSpec> = {}): LaunchTemplateSpec => ({ ...plain, ...change });
+
+/** Answers of EC2 about templates; `existing` is what there is. */
+export function templateAnswers(existing: Set<string>): Record<string, (input: never) => unknown> {
+  return {
+    DescribeLaunchTemplates: ({ LaunchTemplateNames: names = [] }: { LaunchTemplateNames?: string[] }) => {
+      if (names.some((name) => !existing.has(name))) throw awsRefusal('InvalidLaunchTemplateName.NotFoundException');
+      return { LaunchTemplates: [...existing].map((LaunchTemplateName) => ({ LaunchTemplateName })) };
+    },
+    CreateLaunchTemplate: ({ LaunchTemplateName }: { LaunchTemplateName: string }) => {
+      existing.add(LaunchTemplateName);
+      return {};
+    },
+    DeleteLaunchTemplate: ({ LaunchTemplateName }: { LaunchTemplateName: string }) => {
+      existing.delete(LaunchTemplateName);
+      return {};
+    },
+  };
+}

@@ -79,7 +79,8 @@ function launchTemplateData(spec: LaunchTemplateSpec, userData: string): Request
     ...(spec.blockDevices.length === 0 ? {} : { BlockDeviceMappings: [...spec.blockDevices] }),
     IamInstanceProfile: { Name: spec.instanceProfile },
     Monitoring: { Enabled: spec.detailedMonitoring },
-    UserData: userData,
+    // A Custom image without user data: EC2 takes none, but no empty one.
+    ...(userData === '' ? {} : { UserData: userData }),
     ImageId: spec.imageId,
     MetadataOptions: metadataOptionsOf(spec),
     NetworkInterfaces: networkInterfacesOf(spec),

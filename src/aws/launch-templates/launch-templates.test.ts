@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { VirtualClock } from '../../base/index.ts';
 import { type RecordedMetrics, recordedLog, recordedMetrics } from '../../controllers/testing/records.testing.ts';
 import { awsRefusal, type Fake, fakeEc2 } from '../fake-client.testing.ts';
-import { templateSpec } from './launch-template.testing.ts';
+import { templateAnswers, templateSpec } from './launch-template.testing.ts';
 import { LaunchTemplates } from './launch-templates.ts';
 
 let clock: VirtualClock;
@@ -19,21 +19,7 @@ beforeEach(() => {
   metrics = recordedMetrics();
   log = recordedLog();
   existing = new Set();
-  ec2 = fakeEc2({
-    DescribeLaunchTemplates: ({ LaunchTemplateNames }: { LaunchTemplateNames?: string[] }) => {
-      const missing = LaunchTemplateNames?.some((name) => !existing.has(name));
-      if (missing) throw awsRefusal('InvalidLaunchTemplateName.NotFoundException');
-      return { LaunchTemplates: [...existing].map((LaunchTemplateName) => ({ LaunchTemplateName })) };
-    },
-    CreateLaunchTemplate: ({ LaunchTemplateName }: { LaunchTemplateName: string }) => {
-      existing.add(LaunchTemplateName);
-      return {};
-    },
-    DeleteLaunchTemplate: ({ LaunchTemplateName }: { LaunchTemplateName: string }) => {
-      existing.delete(LaunchTemplateName);
-      return {};
-    },
-  });
+  ec2 = fakeEc2(templateAnswers(existing));
   templates = new LaunchTemplates({ ec2: ec2.client, clock, metrics, log, clusterName: 'demo' });
 });
 

@@ -21,6 +21,8 @@ export class UnavailableOfferings {
   private readonly clock: Pick<Clock, 'now'>;
   /** When each mark ends, by what it is about; in the order of their ends, as all last equally long. */
   private readonly marks = new Map<string, { untilMs: number; instanceType: string | undefined }>();
+  /** How many marks there are about a type; about all types under undefined. Most types have none, most of the time. */
+  private readonly marksOf = new Map<string | undefined, number>();
   private readonly sequences = new Map<string, number>();
   /** Changes of everything: marks that concern all types. */
   private common = 0;
@@ -61,20 +63,26 @@ export class UnavailableOfferings {
   /** `zoneSubnets`: the subnets a launch in the zone could use; none known does not speak against it. */
   isUnavailable(pool: Pool, zoneSubnets: readonly string[]): boolean {
     this.forget();
-    if (this.marks.size === 0) return false;
+    return (
+      ((this.marksOf.get(pool.instanceType) ?? 0) > 0 && this.isPoolMarked(pool)) ||
+      ((this.marksOf.get(undefined) ?? 0) > 0 &&
+        (this.marks.has(`capacity-type ${pool.capacityType}`) ||
+          (zoneSubnets.length > 0 && zoneSubnets.every((id) => this.marks.has(`subnet ${id}`)))))
+    );
+  }
+
+  private isPoolMarked(pool: Pool): boolean {
     const { placementGroup: group, ...general } = pool;
-    if (this.marks.has(`capacity-type ${pool.capacityType}`) || this.marks.has(poolKey(general))) return true;
-    if (group !== undefined) {
-      if (this.marks.has(poolKey({ ...general, placementGroup: { id: group.id } }))) return true;
-      if (group.partition !== undefined && this.marks.has(poolKey(pool))) return true;
-    }
-    return zoneSubnets.length > 0 && zoneSubnets.every((id) => this.marks.has(`subnet ${id}`));
+    if (this.marks.has(poolKey(general))) return true;
+    if (group === undefined) return false;
+    if (this.marks.has(poolKey({ ...general, placementGroup: { id: group.id } }))) return true;
+    return group.partition !== undefined && this.marks.has(poolKey(pool));
   }
 
   private mark(key: string, instanceType: string | undefined): void {
     this.forget();
     // Marked last, ends last.
-    this.marks.delete(key);
+    if (!this.marks.delete(key)) this.marksOf.set(instanceType, (this.marksOf.get(instanceType) ?? 0) + 1);
     this.marks.set(key, { untilMs: this.clock.now() + unavailableMs, instanceType });
     this.bump(instanceType);
   }
@@ -89,6 +97,7 @@ export class UnavailableOfferings {
 
   private remove(key: string, instanceType: string | undefined): void {
     this.marks.delete(key);
+    this.marksOf.set(instanceType, (this.marksOf.get(instanceType) ?? 1) - 1);
     this.bump(instanceType);
   }
 
