@@ -66,3 +66,23 @@ test('a replacement that disappears puts everything back', async () => {
   const labels = { decision: 'replace', reason: 'underutilized', consolidation_type: 'replace' };
   expect(at.bench.metrics.value('karpenter_voluntary_disruption_queue_failures_total', labels)).toBe(1);
 });
+
+test('a replacement that would bring back what was replaced today is not made, but told and counted once', async () => {
+  at = await openDisruption();
+  const replaces = `c-1x-amd64-linux/test-zone-a/spot/${at.bench.nowPlus(0)}`;
+  await at.bench.machine('default', 'big', {
+    ...quiet,
+    claim: { metadata: { labels: quietLabels, annotations: { 'kerf.sh/replaces': replaces } } },
+    capacity: { cpu: '4', memory: '8Gi', pods: '20' },
+  });
+  await at.bench.apply(resources.pods, podOn('small', 'big'));
+  for (let round = 0; round < 2; round++) {
+    const acted = at.begin();
+    await at.bench.run(20_000);
+    expect(await acted).toBe(false);
+    at.bench.context.cluster.changed();
+  }
+  expect(new Set(at.told('ReplacementLoop')).size).toBe(1);
+  expect(at.told('ReplacementLoop')[0]).toContain('c-1x-amd64-linux in test-zone-a (spot) was replaced');
+  expect(at.bench.metrics.value('kerf_disruption_replacement_loops_total')).toBe(1);
+});
