@@ -5,4 +5,4 @@ import { campaign } from './model/campaign.ts';
 test('in 250 more random histories no budget, limit or protection is exceeded, and nothing is left over', async () => {
   const seen = await campaign(251, 501);
   expect(seen.commands).toBeGreaterThan(100);
-}, 600_000);
+}, 1_800_000);

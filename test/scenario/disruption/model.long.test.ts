@@ -4,4 +4,4 @@ import { campaign } from './model/campaign.ts';
 
 test('in 5,000 random histories no budget, limit or protection is exceeded, and nothing is left over', async () => {
   expect((await campaign(1_000, 6_000)).commands).toBeGreaterThan(3_000);
-});
+}, 3_600_000);

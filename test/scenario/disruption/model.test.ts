@@ -12,12 +12,12 @@ test('in 250 random histories no budget, limit or protection is exceeded, and no
   expect(seen.forced).toBeGreaterThan(5);
   expect(seen.evictions).toBeGreaterThan(300);
   expect(seen.launches).toBeGreaterThan(300);
-}, 600_000);
+}, 1_800_000);
 
 test.each(lies)(
   'controllers that ignore $ignored are caught',
   async ({ lie, objection }) => {
     expect(await firstObjection(80, { lie }, objection)).toBeDefined();
   },
-  300_000,
+  900_000,
 );

@@ -31,7 +31,7 @@ const budgets = [
 ];
 const quietTimes = ['0s', '0s', '0s', '30s', '2m', 'Never'];
 const policies = [...Array<string>(4).fill('WhenEmptyOrUnderutilized'), 'WhenEmpty', 'Balanced'];
-const limits = [undefined, undefined, undefined, { cpu: '8' }, { nodes: '3' }, { cpu: '16', nodes: '4' }];
+const limits = [undefined, undefined, undefined, { cpu: '4' }, { nodes: '1' }, { cpu: '8', nodes: '2' }];
 
 export class World {
   private readonly scenario: Scenario;
