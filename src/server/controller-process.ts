@@ -24,7 +24,7 @@ export interface Provider {
   /** Runs beside the controllers while leading: what the provider has to do by itself. */
   parts?: readonly Part[];
   /** Called once caches are filled and before controllers start. */
-  prepare?(): Promise<void>;
+  prepare?(signal: AbortSignal): Promise<void>;
 }
 
 export interface ControllerProcessOptions {
@@ -151,7 +151,7 @@ function announce(log: Log, loops: ReturnType<typeof loopMetrics>, lease: string
     async run(signal) {
       loops.leads(lease, true);
       log.info('leading', { lease });
-      await provider.prepare?.();
+      await provider.prepare?.(signal);
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
         signal.addEventListener('abort', () => resolve(), { once: true });

@@ -1,6 +1,7 @@
 // `kerf controller`: the autoscaler itself, for a cluster reached through a kubeconfig or from inside a pod.
 import { type Command, Option } from 'commander';
-import { KerfError } from '../../base/index.ts';
+import pc from 'picocolors';
+import { KerfError, messageOf } from '../../base/index.ts';
 import { findAccess } from '../../kube/index.ts';
 import { RealClock } from '../../runtime/index.ts';
 import {
@@ -86,10 +87,14 @@ async function control(terminal: Terminal, flags: Flags): Promise<number> {
         })
       : awsProvider({ settings, aws, env, version, ownAuthority: access.tls.ca });
   const commit = env['KERF_COMMIT'] ?? 'unknown';
-  const outcome = await runControllerProcess(
-    { settings, warnings, access, clock, env, version, commit, makeProvider },
-    stop.signal,
-  );
+  const options = { settings, warnings, access, clock, env, version, commit, makeProvider };
+  const outcome = await runControllerProcess(options, stop.signal).catch((error: unknown) => {
+    if (aws === undefined) throw error;
+    // What a chart's users know: 1 when AWS or the cluster cannot be worked with.
+    const code = error instanceof KerfError ? ` (${error.code})` : '';
+    terminal.err(`${pc.red('error')}: ${messageOf(error)}${code}\n`);
+    return 'lost' as const;
+  });
   return outcome === 'stopped' ? exitCode.ok : exitCode.findings;
 }
 

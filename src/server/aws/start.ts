@@ -73,7 +73,7 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
       aws.spotRebalancePolicy === 'Replace'
         ? replacingRebalanced(provider.cloud, lostCapacityOf(provider))
         : provider.cloud,
-    prepare: () => provider.templates.hydrate(),
+    prepare: (signal) => takeOver(provider.templates, tools, signal),
     controllers: (given) => {
       context = given;
       return [
@@ -131,4 +131,22 @@ async function followShifts(clients: AwsClients, cluster: EksCluster, { clock }:
   const shifts = new FollowedZonalShifts(clock, () => clients.zonalShift.appliedShifts(arn));
   await shifts.refresh();
   return shifts;
+}
+
+const takeOverAgainMs = 30_000;
+
+/** Templates of an earlier process end with ours only if we know them; EC2 may be out of reach when we start. */
+async function takeOver(
+  templates: { hydrate(): Promise<void> },
+  { clock, log }: ProviderTools,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await templates.hydrate();
+    } catch (error) {
+      log.error('cannot take over launch templates yet', error, { retryInMs: takeOverAgainMs });
+    }
+    await clock.sleep(takeOverAgainMs, signal).catch(() => undefined);
+  }
 }
