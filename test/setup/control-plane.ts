@@ -91,6 +91,12 @@ export class ControlPlane {
   /** Used by startControlPlane. */
   async startAll(): Promise<void> {
     await this.#start('etcd', etcdFlags(this.#files, this.#ports));
+    // The API server gives up after twenty seconds without its storage, which a busy machine may take to start it.
+    await this.#waitFor('etcd', '/health', async (path) => {
+      const answer = await request(`http://127.0.0.1:${this.#ports.etcd}${path}`);
+      await answer.body.dump();
+      return answer.statusCode;
+    });
     await this.startApiServer();
     const { controllerManager, scheduler } = this.#options;
     if (controllerManager) {
@@ -168,7 +174,11 @@ export class ControlPlane {
     this.#running.set(name, await this.#supervisor.start({ name, program: this.#programs[name], args }));
   }
 
-  async #waitFor(name: Component, path: string): Promise<void> {
+  async #waitFor(
+    name: Component,
+    path: string,
+    ask = async (asked: string): Promise<number> => (await this.request('GET', asked)).status,
+  ): Promise<void> {
     const running = this.#running.get(name);
     if (running === undefined) return;
     let exit: string | undefined;
@@ -180,9 +190,9 @@ export class ControlPlane {
     while (Date.now() < deadline) {
       if (exit !== undefined) throw new Error(`${name} ended (${exit}) while starting:\n${tailOf(running.logFile)}`);
       try {
-        const answer = await this.request('GET', path);
-        if (answer.status === 200) return;
-        last = `status ${answer.status}`;
+        const status = await ask(path);
+        if (status === 200) return;
+        last = `status ${status}`;
       } catch (error) {
         last = String(error);
       }

@@ -7,8 +7,8 @@ import type { RunningProgram, Supervisor } from '../../setup/supervisor.ts';
 import { MetricsPage } from './metrics-page.ts';
 
 export interface ControllerOptions {
-  /** Flags by name without dashes; `true` for a flag without a value. */
-  flags?: Record<string, string | true>;
+  /** Flags by name without dashes; `true` for a flag without a value, `false` to leave out one that is given otherwise. */
+  flags?: Record<string, string | boolean>;
   env?: Record<string, string>;
 }
 
@@ -43,7 +43,7 @@ export class ControllerProcess {
   /** With the simulated provider and its kubelets. Returns at once; `ready` waits until it is. */
   static async start(supervisor: Supervisor, kubeconfig: string, options: ControllerOptions = {}) {
     const ports = { metrics: await freePort(), health: await freePort() };
-    const flags: Record<string, string | true> = {
+    const flags: Record<string, string | boolean> = {
       provider: 'kwok',
       'fake-kubelets': true,
       kubeconfig,
@@ -52,9 +52,10 @@ export class ControllerProcess {
       'leader-election-namespace': 'kube-system',
       ...options.flags,
     };
-    const args = Object.entries(flags).flatMap(([name, value]) =>
-      value === true ? [`--${name}`] : [`--${name}`, value],
-    );
+    const args = Object.entries(flags).flatMap(([name, value]) => {
+      if (typeof value === 'string') return [`--${name}`, value];
+      return value ? [`--${name}`] : [];
+    });
     started += 1;
     const program = await supervisor.start({
       name: `controller-${started}`,
