@@ -46,7 +46,7 @@ export default defineConfig({
         fileParallelism: false,
       }),
       project('browser', ['test/browser/**/*.test.ts'], { ...slow, fileParallelism: false }),
-      project('long', ['test/{rig,kube,end-to-end,aws}/**/*.long.test.ts'], {
+      project('long', ['test/{rig,kube,end-to-end,aws,ec2}/**/*.long.test.ts'], {
         ...slow,
         globalSetup: [controlPlane, awsEmulator],
         exclude: [],

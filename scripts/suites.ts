@@ -48,7 +48,7 @@ const long = (project: string, folders: string[], more: Partial<Task>): Task[] =
     : [];
 
 export const longTasks: Task[] = [
-  ...long('long', ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws'], {
+  ...long('long', ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws', 'test/ec2'], {
     needs: ['control plane', 'AWS emulator'],
   }),
   ...long('long-virtual', ['test/scenario', 'test/planner'], { alongside: true }),
