@@ -52,8 +52,20 @@ export class AgreementRig {
     this.#cluster = cluster;
   }
 
-  /** Planned pods the scheduler did not bind within `patienceMs`, with what it said. */
+  /**
+   * Planned pods the scheduler did not bind within `patienceMs`, with what it said. Pods are created at once in their
+   * order; where the scheduler heard of one before its node and so changed the order, each waits for the one before it.
+   */
   async disagreements(snapshot: Snapshot, plan: Plan, patienceMs = 20_000): Promise<string[]> {
+    const unbound = await this.#carryOut(snapshot, plan, { patienceMs, oneByOne: false });
+    return unbound.length === 0 ? [] : this.#carryOut(snapshot, plan, { patienceMs, oneByOne: true });
+  }
+
+  async #carryOut(
+    snapshot: Snapshot,
+    plan: Plan,
+    { patienceMs, oneByOne }: { patienceMs: number; oneByOne: boolean },
+  ): Promise<string[]> {
     if (!this.#clean) await this.clear();
     this.#clean = false;
     const cluster = readCluster(snapshot);
@@ -82,6 +94,9 @@ export class AgreementRig {
     ];
     for (const { pod, node } of planned) {
       await this.#create(freshPod(pod, preferringNode(pod, hostname.get(node) ?? node)));
+      if (!oneByOne) continue;
+      const unbound = await this.#waitForBinding([podKey(pod)], patienceMs);
+      if (unbound.length > 0) return [...unbound, ...refused];
     }
     const unbound = await this.#waitForBinding(
       planned.map(({ pod }) => podKey(pod)),
