@@ -126,8 +126,8 @@ describe.concurrent('pools', () => {
       const messages = (await room.events('FailedScheduling')).map(({ message }) => message).join('\n');
       expect(messages).toContain('node limits have been exhausted for nodepool (NodePool=limited)');
     });
+    await room.until('the other runs', async () => expect(await room.ready('web')).toHaveLength(1));
     expect(await room.claims()).toHaveLength(1);
-    expect(await room.ready('web')).toHaveLength(1);
   });
 });
 
