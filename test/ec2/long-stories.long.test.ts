@@ -6,6 +6,8 @@ import { useAwsCluster } from './aws-cluster.ts';
 import { capacity, deployment, nodeClass, pool } from './objects.ts';
 
 const cluster = useAwsCluster();
+/** Two pods of the burst fit on one: it takes ten nodes. */
+const eightCores = { key: 'karpenter.k8s.aws/instance-cpu', operator: 'In', values: ['8'] };
 const patience = { timeout: 300_000, interval: 2_000 };
 
 const readyReplicas = async (name: string): Promise<number> =>
@@ -22,7 +24,7 @@ const claimed = async (): Promise<string[]> =>
 
 describe('a cluster on EC2', { timeout: 900_000 }, () => {
   test('a controller killed while it launches leaves no instance without a claim', async () => {
-    await cluster.apply(nodeClass(), pool([capacity('on-demand')]));
+    await cluster.apply(nodeClass(), pool([capacity('on-demand'), eightCores]));
     await cluster.kubectl('wait', 'ec2nodeclass/default', '--for=condition=Ready', '--timeout=180s');
     cluster.aws.addFault({ action: 'CreateFleet', drop: 'after', count: 2 });
     await cluster.apply(deployment('burst', 20, { cpu: '3', memory: '2Gi' }));
@@ -33,10 +35,10 @@ describe('a cluster on EC2', { timeout: 900_000 }, () => {
     await vi.waitFor(async () => expect(await ids()).toEqual(await claimed()), patience);
   });
 
-  test('fewer pods end on fewer, cheaper nodes', async () => {
+  test('fewer pods end on fewer nodes', async () => {
     const before = (await ids()).length;
     await cluster.kubectl('scale', 'deployment', 'burst', '--replicas=4');
-    await vi.waitFor(async () => expect((await ids()).length).toBeLessThan(before), patience);
+    await vi.waitFor(async () => expect((await ids()).length).toBeLessThanOrEqual(before / 2), patience);
     await vi.waitFor(async () => expect(await readyReplicas('burst')).toBe(4), patience);
   });
 
