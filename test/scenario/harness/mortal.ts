@@ -3,7 +3,8 @@
 import { type AbortSignalLike, type Clock, sleepWith, type Timer } from '../../../src/base/index.ts';
 import type { Kube, KubeObject, WatchEvent } from '../../../src/ports/index.ts';
 
-const never = new Promise<never>(() => {});
+/** A promise of its own for each who waits: one for all would keep every world that ever ended. */
+const never = (): Promise<never> => new Promise(() => {});
 
 export class Life {
   private readonly timers = new Set<Timer>();
@@ -38,7 +39,7 @@ export class Life {
   kube(world: Kube): Kube {
     const read = <T>(call: () => Promise<T>): Promise<T> => this.answered(call);
     const write = <T>(call: () => Promise<T>): Promise<T> => {
-      if (this.isOver) return never;
+      if (this.isOver) return never();
       this.writes += 1;
       const isLast = this.writes === this.lastWrite;
       const answer = this.answered(call);
@@ -79,17 +80,17 @@ export class Life {
     return {
       now: () => world.now(),
       after,
-      sleep: (delayMs, signal) => (this.isOver ? never : sleepWith(after, delayMs, signal)),
+      sleep: (delayMs, signal) => (this.isOver ? never() : sleepWith(after, delayMs, signal)),
     };
   }
 
   private async answered<T>(call: () => Promise<T>): Promise<T> {
-    if (this.isOver) return never;
+    if (this.isOver) return never();
     try {
       const answer = await call();
-      return this.isOver ? never : answer;
+      return this.isOver ? never() : answer;
     } catch (error) {
-      if (this.isOver) return never;
+      if (this.isOver) return never();
       throw error;
     }
   }
@@ -97,11 +98,11 @@ export class Life {
   private async *watched<T>(events: AsyncIterable<T>): AsyncGenerator<T> {
     try {
       for await (const event of events) {
-        if (this.isOver) await never;
+        if (this.isOver) await never();
         yield event;
       }
     } catch (error) {
-      if (this.isOver) await never;
+      if (this.isOver) await never();
       throw error;
     }
   }
