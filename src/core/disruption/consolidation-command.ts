@@ -1,11 +1,11 @@
 // From a decision about nodes to the command that carries it out.
 
-import type { Command } from './command.ts';
+import type { Command, ConsolidationType } from './command.ts';
 import type { Consolidation } from './consolidation.ts';
 import type { Member } from './fleet.ts';
 
 export function consolidationCommand(
-  consolidationType: 'single' | 'multi',
+  consolidationType: ConsolidationType,
   members: readonly Member[],
   answer: Exclude<Consolidation, { kind: 'none' }>,
 ): Command {

@@ -57,7 +57,11 @@ export class Consolidator {
   }
 
   *decideInSlices(members: readonly Member[]): Sliced<Consolidation> {
-    const simulation = yield* this.whatIf.simulateInSlices(members, { sparesRestless: true });
+    return this.judge(members, yield* this.whatIf.simulateInSlices(members, { sparesRestless: true }));
+  }
+
+  /** The decision, once it is known where the pods would go. */
+  judge(members: readonly Member[], simulation: Simulation): Consolidation {
     if (simulation.failed.length > 0) return none('PodsDoNotFit', failureText(simulation));
     const total = sum(members);
     const { destinations } = simulation;

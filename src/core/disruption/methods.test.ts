@@ -273,6 +273,18 @@ describe('the Balanced policy', () => {
   });
 });
 
+describe('pods that move', () => {
+  test('are not sent to a node somebody is deleting, even while its claim does not leave yet', () => {
+    const ending = machine('b', { nodeMetadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    const decide = (other: SnapshotObject[]) => {
+      const round = roundOf([pool(), ...machine('a'), ...other, running('a'), running('b', { cpu: '2' })]);
+      return round.single(round.fleet.members.find(({ name }) => name === 'a') as never).kind;
+    };
+    expect(decide(machine('b'))).toBe('delete');
+    expect(decide(ending)).not.toBe('delete');
+  });
+});
+
 describe('a consolidation that was decided a moment ago', () => {
   const before = [
     pool(),
@@ -306,6 +318,14 @@ describe('a consolidation that was decided a moment ago', () => {
   test('is stopped by a budget', () => {
     const closed = pool('default', { budgets: [{ nodes: '0' }] });
     expect(again([closed, ...before.slice(1)])).toEqual({ kind: 'rejected', reason: 'budget' });
+  });
+
+  test('launches what the pods of now ask for, not those of then', () => {
+    const picky = running('a', { name: 'q', cpu: '500m', spec: { nodeSelector: { [label.zone]: 'zone-1' } } });
+    const checked = again([...before, picky]);
+    const [replacement] = checked.kind === 'valid' ? checked.command.replacements : [];
+    const requirements = replacement?.kind === 'planned' ? replacement.node.requirements : [];
+    expect(requirements).toContainEqual(requirement(label.zone, 'In', ['zone-1']));
   });
 
   test('no longer fits when other instance types are on offer', () => {

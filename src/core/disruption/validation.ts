@@ -3,6 +3,7 @@
 
 import { isCandidate } from './candidates.ts';
 import type { Command } from './command.ts';
+import { consolidationCommand } from './consolidation-command.ts';
 import { consolidationProblem } from './eligibility.ts';
 import { emptyCommand, isEmptinessCandidate } from './emptiness.ts';
 import type { Member } from './fleet.ts';
@@ -30,13 +31,15 @@ export function validateConsolidation(round: Round, command: Command): Validatio
   const simulation = round.whatIf.simulate(members, { sparesRestless: true });
   const isSame = simulation.failed.length === 0 && simulation.claims.length === command.replacements.length;
   if (!isSame) return { kind: 'rejected', reason: 'scheduling' };
-  if (command.replacements.length > 0) {
-    const [node] = simulation.finish().nodes;
-    const possible = new Set(node?.instanceTypes);
-    const wanted = command.replacements.flatMap((each) => (each.kind === 'planned' ? each.node.instanceTypes : []));
-    if (!wanted.every((name) => possible.has(name))) return { kind: 'rejected', reason: 'scheduling' };
-  }
-  return { kind: 'valid', command: { ...command, members, destinations: simulation.destinations } };
+  const { destinations } = simulation;
+  if (command.replacements.length === 0) return { kind: 'valid', command: { ...command, members, destinations } };
+  const possible = new Set(simulation.finish().nodes[0]?.instanceTypes);
+  const wanted = command.replacements.flatMap((each) => (each.kind === 'planned' ? each.node.instanceTypes : []));
+  if (!wanted.every((name) => possible.has(name))) return { kind: 'rejected', reason: 'scheduling' };
+  // The pods of now may ask for more than those of then, so it is the replacement for them that is launched.
+  const answer = round.consolidator.judge(members, simulation);
+  if (answer.kind !== 'replace') return { kind: 'rejected', reason: 'scheduling' };
+  return { kind: 'valid', command: consolidationCommand(command.consolidationType, members, answer) };
 }
 
 export function validateEmptiness(round: Round, command: Command): Validation {

@@ -52,6 +52,9 @@ export class WhatIf {
   private readonly basePods: number[] = [];
   private readonly podsOf = new Map<string, number[]>();
   private readonly unplaceable = new Map<string, MoveError[]>();
+  /** Nodes somebody deletes whose claims do not leave yet: they take nothing more. */
+  private readonly ending: Uint8Array;
+  /** These, and nodes that pods came to or went from just now. */
   private readonly restless: Uint8Array;
   /** By position: 1 while a what-if moves the pod. */
   private readonly moved: Uint8Array;
@@ -82,11 +85,14 @@ export class WhatIf {
       }
     }
     this.moved = new Uint8Array(world.workload.pods.length);
-    this.restless = new Uint8Array(world.nodes.length);
+    this.ending = new Uint8Array(world.nodes.length).fill(open);
+    this.restless = new Uint8Array(world.nodes.length).fill(open);
     for (const member of fleet.members) {
       if (member.index < 0) continue;
       this.memberAt[member.index] = member;
-      if (isRestless(member, fleet.nowMs)) this.restless[member.index] = closedToMoved;
+      const isEnding = member.machine.node?.metadata.deletionTimestamp !== undefined;
+      if (isEnding) this.ending[member.index] = closedToMoved;
+      if (isEnding || isRestless(member, fleet.nowMs)) this.restless[member.index] = closedToMoved;
     }
   }
 
@@ -198,7 +204,7 @@ export class WhatIf {
 
   private *pack(members: readonly Member[], sparesRestless: boolean, spared: readonly number[] = []): Sliced<Packed> {
     const { world } = this.fleet.movable;
-    const closed = sparesRestless ? this.restless.slice() : new Uint8Array(this.restless.length).fill(open);
+    const closed = (sparesRestless ? this.restless : this.ending).slice();
     for (const index of spared) closed[index] = closedToMoved;
     const positions = members.flatMap((member) => this.podsOf.get(member.name) ?? []);
     const movedPods: Pod[] = [];
