@@ -25,7 +25,16 @@ export const checkTasks: Task[] = [
 
 const suite = (project: string, folders: string[], needs: ComponentName[] = []): Task[] =>
   folders.some((folder) => existsSync(folder) && globSync(`${folder}/**/*.test.ts`).length > 0)
-    ? [{ name: `${project} suite`, command: vitest(project), countsTests: true, stage: 2, needs }]
+    ? [
+        {
+          name: `${project} suite`,
+          command: vitest(project),
+          countsTests: true,
+          stage: 2,
+          needs,
+          alongside: needs.length === 0,
+        },
+      ]
     : [];
 
 export const testTasks: Task[] = [

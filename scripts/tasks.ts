@@ -52,9 +52,8 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
     // Suites on real components wait more than they compute; in CI they still go one by one, because there a suite that
     // was disturbed by its neighbour costs a whole run.
     const oneByOne = stage > 0 && process.env['CI'] === 'true';
-    const queues = oneByOne
-      ? [waiting.filter((task) => !task.alongside), waiting.filter((task) => task.alongside)]
-      : [waiting, waiting];
+    const beside = waiting.filter((task) => task.alongside).map(onOneCore);
+    const queues = oneByOne ? [waiting.filter((task) => !task.alongside), beside] : [waiting, waiting];
     await Promise.all(queues.map(lane));
   }
   rmSync(reports, { recursive: true, force: true });
@@ -63,6 +62,10 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
   console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
   return total.failed === 0;
 }
+
+/** Leaves the other core to whoever needs real components. */
+const onOneCore = (task: Task): Task =>
+  task.countsTests ? { ...task, command: [...task.command, '--maxWorkers=1'] } : task;
 
 async function runTask(task: Task, reports: string): Promise<Outcome> {
   const started = Date.now();

@@ -188,6 +188,21 @@ test('a definition is served as soon as it is stored, validates what it says, an
   await expect(kube.list(widgets)).rejects.toMatchObject({ reason: 'NotFound' });
 });
 
+test('a definition whose rule cannot be compiled is refused, and says which', async () => {
+  const rule = { rule: 'self.size <', message: 'never' };
+  const schema = { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-validations': [rule] } } };
+  const made = kube.create(crds, {
+    metadata: { name: 'widgets.x.io' },
+    spec: {
+      group: 'x.io',
+      scope: 'Cluster',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  } as KubeObject);
+  await expect(made).rejects.toThrow(/properties\.spec\.x-kubernetes-validations.*compilation failed/s);
+});
+
 test('a namespace takes nothing new while it ends, and ends when it is empty', async () => {
   await kube.create(resources.namespaces, { metadata: { name: 'short' } });
   await kube.create(configMaps, { metadata: { name: 'held', namespace: 'short', finalizers: ['a.io/x'] } });

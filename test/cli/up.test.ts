@@ -70,6 +70,14 @@ test('says where the API listens, writes a kubeconfig, and ends cleanly on Ctrl-
   expect(existsSync(kubeconfig)).toBe(false);
 });
 
+test('a second signal ends it at once', async () => {
+  const cluster = up('--port', '0');
+  await listening(cluster);
+  // Held still, so that the second arrives before the first is done with; two equal ones would be taken for one.
+  for (const signal of ['SIGSTOP', 'SIGINT', 'SIGTERM', 'SIGCONT'] as const) cluster.child.kill(signal);
+  expect(await cluster.ended).toBe(143);
+});
+
 test('the demo gets nodes for its pods without anybody doing anything', async () => {
   // A long day, so that a slow machine does not look on at night, when the company needs few pods; and not too fast, or
   // kubelets on a busy machine miss their heartbeats.

@@ -197,6 +197,20 @@ export const commands = (crds: object[]): Command[] => [
   },
   { args: 'create -f -', stdin: pod('placed', { app: 'placed' }, { nodeName: 'machine' }) },
   { args: 'describe node machine' },
+  { args: 'create -f -', stdin: pod('guarded', { app: 'guarded' }, { nodeName: 'machine' }) },
+  {
+    args: 'patch pod guarded --subresource=status --type=merge -p {"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}',
+  },
+  { args: 'create poddisruptionbudget guard --selector=app=guarded --min-available=1' },
+  {
+    args: 'patch pdb guard --subresource=status --type=merge -p {"status":{"observedGeneration":1,"disruptionsAllowed":0,"currentHealthy":1,"desiredHealthy":1,"expectedPods":1}}',
+  },
+  { args: 'get pdb guard' },
+  { args: 'drain machine --pod-selector=app=guarded --force --timeout=3s' },
+  {
+    args: 'patch pdb guard --subresource=status --type=merge -p {"status":{"disruptionsAllowed":1,"currentHealthy":2,"expectedPods":2}}',
+  },
+  { args: 'drain machine --pod-selector=app=guarded --force --timeout=20s --grace-period=0' },
   { args: 'drain machine --dry-run=client', ignoreErrors: true },
   { args: 'drain machine --timeout=3s', ignoreErrors: true },
   { args: 'drain machine --force --timeout=5s --grace-period=0' },

@@ -65,8 +65,15 @@ function validateDefinition(object: JsonObject): FieldError[] {
     }
   }
   versions.forEach((version, index) => {
-    if (!isObject(objectAt(version, 'schema')['openAPIV3Schema'])) {
-      errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`));
+    const at = `spec.versions[${index}].schema.openAPIV3Schema`;
+    const schema = objectAt(version, 'schema')['openAPIV3Schema'];
+    if (!isObject(schema)) {
+      errors.push(required(at));
+      return;
+    }
+    for (const { path, rule, problem } of compileSchema(schema as unknown as Structural).problems) {
+      const field = `${[at, ...path].join('.')}.x-kubernetes-validations`;
+      errors.push(invalidValue(field, rule, `compilation failed: ${problem}`));
     }
   });
   return errors;
@@ -101,7 +108,7 @@ export function resourcesOf(crd: JsonObject): ResourceDefinition[] {
       const selectable = listAt(version, 'selectableFields').map((field) =>
         stringAt(field, 'jsonPath').replace(/^\./, ''),
       );
-      const custom = customSchema(objectAt(version, 'schema')['openAPIV3Schema'], kinds.includes('status'));
+      const custom = customSchema(objectAt(version, 'schema')['openAPIV3Schema']);
       return {
         group: stringAt(spec, 'group'),
         version: stringAt(version, 'name'),
@@ -133,14 +140,18 @@ function resetStatus(draft: JsonObject, { applyDefaults: fill }: CustomSchema): 
   fill(draft);
 }
 
-function customSchema(schema: unknown, _hasStatus: boolean): CustomSchema {
+/** Compiled when the first object is checked: a definition is looked at more often than it is used. */
+function customSchema(schema: unknown): CustomSchema {
   const openApi = isObject(schema) ? schema : { type: 'object' };
   const structural = openApi as unknown as Structural;
-  const compiled = compileSchema(structural);
+  let compiled: ReturnType<typeof compileSchema> | undefined;
   return {
     prune: (draft) => prune(structural, draft).map(({ field }) => field),
     applyDefaults: (draft) => applyDefaults(structural, draft),
-    validate: (object, old) => validateAgainstSchema(compiled, object, old),
+    validate: (object, old) => {
+      compiled ??= compileSchema(structural);
+      return validateAgainstSchema(compiled, object, old);
+    },
     openApi,
     preservesUnknown: openApi['x-kubernetes-preserve-unknown-fields'] === true,
   };

@@ -12,9 +12,10 @@ export function runCustomResources(machinery: Machinery): () => void {
   const { store, registry, clock, around } = machinery;
 
   const serve = (crd: StoredObject): void => {
-    const [first] = resourcesOf(crd);
+    const resources = resourcesOf(crd);
+    const [first] = resources;
     if (first !== undefined) registry.remove(first.group, first.plural);
-    for (const resource of resourcesOf(crd)) registry.add(resource);
+    for (const resource of resources) registry.add(resource);
   };
 
   const settle = (name: string): void => {
@@ -55,8 +56,8 @@ export function runCustomResources(machinery: Machinery): () => void {
   for (const crd of around.list(crds)) serve(crd);
   return store.listen((collection, _previous, object, deleted) => {
     if (collection !== crds) return;
-    const [first] = resourcesOf(object);
     if (deleted) {
+      const [first] = resourcesOf(object);
       if (first !== undefined) registry.remove(first.group, first.plural);
       return;
     }
