@@ -5,9 +5,9 @@ import { done, keyOf, type Outcome } from '../../runtime/index.ts';
 import { matchesNode } from '../scheduler/node-selector.ts';
 import {
   crowdMs,
+  onceSettled,
   ownAndOwned,
   podsOf,
-  settleSoon,
   Unseen,
   type WorkloadContext,
   type WorkloadController,
@@ -48,10 +48,7 @@ export function daemonSetController(context: WorkloadContext): WorkloadControlle
   const unseen = new Unseen(clock);
   const store = () => caches.of(resources.pods).store;
 
-  const reconcile = async (key: string): Promise<Outcome> => {
-    const set = caches.of(resources.daemonSets).store.get(key);
-    if (set === undefined) return done;
-    if (!unseen.isSettled(set)) return settleSoon;
+  const reconcile = async (set: DaemonSet): Promise<Outcome> => {
     const template = daemonTemplate(set);
     const revision = templateHash(set.spec?.template ?? {});
     const pods = podsOf(caches, set);
@@ -132,7 +129,7 @@ export function daemonSetController(context: WorkloadContext): WorkloadControlle
         }),
       ];
     },
-    reconcile,
+    reconcile: onceSettled(caches, unseen, resources.daemonSets, reconcile),
   };
 }
 

@@ -2,7 +2,7 @@
 // that keeps a controller from doing the same thing twice.
 import { type Clock, isEqual } from '../../base/index.ts';
 import { isKubeError, type Kube, type KubeObject, type Pod, type Resource, resources } from '../../ports/index.ts';
-import { keyOf, type Outcome, type ReadableStore, Reconciler } from '../../runtime/index.ts';
+import { done, keyOf, type Outcome, type ReadableStore, Reconciler } from '../../runtime/index.ts';
 import type { Caches } from '../caches.ts';
 import type { Tell } from '../events.ts';
 
@@ -174,3 +174,17 @@ export class Unseen {
 
 /** Look again when the caches may have caught up. */
 export const settleSoon: Outcome = { kind: 'again', afterMs: 20 };
+
+/** Looks at the object of a key as soon as everything written for it has come back. */
+export function onceSettled<T extends KubeObject>(
+  caches: Caches,
+  unseen: Unseen,
+  resource: Resource<T>,
+  look: (object: T) => Promise<Outcome>,
+): (key: string) => Promise<Outcome> {
+  return async (key) => {
+    const object = caches.of(resource).store.get(key);
+    if (object === undefined) return done;
+    return unseen.isSettled(object) ? look(object) : settleSoon;
+  };
+}

@@ -3,9 +3,9 @@ import { parseTime } from '../../base/index.ts';
 import { type Pod, type ReplicaSet, resources } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
 import {
+  onceSettled,
   ownAndOwned,
   podsOf,
-  settleSoon,
   Unseen,
   type WorkloadContext,
   type WorkloadController,
@@ -21,10 +21,7 @@ export function replicaSetController(context: WorkloadContext): WorkloadControll
   const unseen = new Unseen(clock);
   const store = () => caches.of(resources.pods).store;
 
-  const reconcile = async (key: string): Promise<Outcome> => {
-    const set = caches.of(resources.replicaSets).store.get(key);
-    if (set === undefined) return done;
-    if (!unseen.isSettled(set)) return settleSoon;
+  const reconcile = async (set: ReplicaSet): Promise<Outcome> => {
     const active = podsOf(caches, set).filter(isActive);
     const missing = (set.spec?.replicas ?? 1) - active.length;
     if (set.metadata.deletionTimestamp === undefined) {
@@ -71,7 +68,7 @@ export function replicaSetController(context: WorkloadContext): WorkloadControll
   return {
     name: 'replicaset',
     follow: (add) => ownAndOwned(caches, resources.replicaSets, [resources.pods], add),
-    reconcile,
+    reconcile: onceSettled(caches, unseen, resources.replicaSets, reconcile),
   };
 }
 

@@ -2,9 +2,9 @@
 import { isKubeError, type PersistentVolumeClaim, type Pod, resources, type StatefulSet } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
 import {
+  onceSettled,
   ownAndOwned,
   podsOf,
-  settleSoon,
   Unseen,
   type WorkloadContext,
   type WorkloadController,
@@ -19,10 +19,7 @@ export function statefulSetController(context: WorkloadContext): WorkloadControl
   const unseen = new Unseen(clock);
   const store = () => caches.of(resources.pods).store;
 
-  const reconcile = async (key: string): Promise<Outcome> => {
-    const set = caches.of(resources.statefulSets).store.get(key);
-    if (set === undefined) return done;
-    if (!unseen.isSettled(set)) return settleSoon;
+  const reconcile = async (set: StatefulSet): Promise<Outcome> => {
     const pods = podsOf(caches, set);
     const revision = `${set.metadata.name}-${templateHash(set.spec?.template ?? {})}`;
     if (set.metadata.deletionTimestamp === undefined) await bringAbout(set, pods, revision);
@@ -123,7 +120,7 @@ export function statefulSetController(context: WorkloadContext): WorkloadControl
   return {
     name: 'statefulset',
     follow: (add) => ownAndOwned(caches, resources.statefulSets, [resources.pods], add),
-    reconcile,
+    reconcile: onceSettled(caches, unseen, resources.statefulSets, reconcile),
   };
 }
 
