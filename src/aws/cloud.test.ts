@@ -317,6 +317,20 @@ describe('when EC2 has nothing', () => {
     await expect(world.create()).rejects.toMatchObject({ kind: 'createFailed', conditionReason: 'Unauthorized' });
   });
 
+  test('without credentials nothing was sent: the claim is told, and no instance is looked for', async () => {
+    const world = await launchWorld();
+    world.ec2.answers['CreateFleet'] = () => {
+      const missing = new Error('no AWS credentials were found (nothing in the environment)');
+      missing.name = 'CredentialsProviderError';
+      throw missing;
+    };
+    await expect(world.create()).rejects.toMatchObject({
+      kind: 'createFailed',
+      conditionReason: 'Unauthorized',
+      conditionMessage: expect.stringContaining('no AWS credentials') as string,
+    });
+  });
+
   test('an answer that never came says nothing about whether there is an instance', async () => {
     const world = await launchWorld();
     world.ec2.answers['CreateFleet'] = () => {
@@ -608,6 +622,13 @@ describe('placement groups', () => {
       [awsLabel.placementGroupPartition]: '10',
     });
     expect(world.overrides()).toHaveLength(3);
+  });
+
+  test('nothing is launched outside a group because the process has only just started', async () => {
+    const { world, wish } = await grouped('cluster');
+    world.said.isGroupUnknown = true;
+    await expect(world.create(wish)).rejects.toMatchObject({ kind: 'nodeClassNotReady' });
+    expect(world.fleets()).toEqual([]);
   });
 
   test('otherwise EC2 chooses, and the label waits; other strategies have no such label', async () => {

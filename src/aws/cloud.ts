@@ -43,6 +43,8 @@ export interface AwsCloudOptions {
   /** Counts of capacity reservations between two looks at EC2. */
   reservations: { launched(id: string): void; terminated(id: string): void };
   placementGroupOf(nodeClass: EC2NodeClass): { id: string; strategy: string } | undefined;
+  /** Whether the class names a group that was not looked up since this process started. */
+  isPlacementGroupUnknown(nodeClass: EC2NodeClass): boolean;
   /** Why the claim's machine is no longer what its class asks for. */
   driftOf(claim: NodeClaim, nodeClass: EC2NodeClass): Promise<string | undefined>;
 }
@@ -160,6 +162,9 @@ export class AwsCloud implements Cloud {
     const tag = restrictedTag(nodeClass.spec.tags);
     if (tag !== undefined) {
       throw new CloudError('nodeClassNotReady', `EC2NodeClass ${name} sets the restricted tag ${tag}; remove it`);
+    }
+    if (this.options.isPlacementGroupUnknown(nodeClass)) {
+      throw new CloudError('nodeClassNotReady', `the placement group of EC2NodeClass ${name} was not looked up yet`);
     }
     return nodeClass;
   }

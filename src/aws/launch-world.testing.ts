@@ -132,6 +132,7 @@ export async function launchWorld(
     nodeClassOf: (name) => nodeClasses.get(name),
     reservations: counts,
     placementGroupOf,
+    isPlacementGroupUnknown: () => said.isGroupUnknown,
     driftOf: async () => undefined,
   });
   const refusals: LaunchWorld['refusals'] = new Map();

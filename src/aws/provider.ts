@@ -10,7 +10,7 @@ import { CapacityReservations } from './capacity-reservations/capacity-reservati
 import { ReservationCounts } from './capacity-reservations/reservation-counts.ts';
 import type { AwsClients } from './clients/clients.ts';
 import { AwsCloud } from './cloud.ts';
-import { driftReason } from './drift/drift.ts';
+import { cannotTell, driftReason } from './drift/drift.ts';
 import { Launcher } from './fleet/launcher.ts';
 import { Images } from './images/images.ts';
 import { Parameters } from './images/parameters.ts';
@@ -124,6 +124,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     nodeClassOf: options.nodeClassOf,
     reservations: counts,
     placementGroupOf,
+    isPlacementGroupUnknown: (nodeClass) => !placementGroups.isLookedUp(nodeClass),
     driftOf: (claim, nodeClass) => driftOf(claim, nodeClass, { types, instances, placementGroups }),
   });
   return {
@@ -162,10 +163,12 @@ function driftOf(
     nodeClass,
     instanceType: (name) => types.list(nodeClass).find((type) => type.name === name),
     async instance({ fresh }) {
-      const id = instanceIdOf(claim.status?.providerID ?? '') ?? '';
+      const id = instanceIdOf(claim.status?.providerID ?? '');
+      if (id === undefined) throw cannotTell(claim, 'its provider id names no instance');
       const instance = await instances.get(id, { isFresh: fresh });
       return { ...instance, capacityReservationId: instance.reservation?.id };
     },
     placementGroupId: placementGroups.known(nodeClass)?.id,
+    isPlacementGroupUnknown: !placementGroups.isLookedUp(nodeClass),
   });
 }

@@ -111,6 +111,14 @@ describe('R2: what cannot be told is an error', () => {
     ['no images', { nodeClass: without('amis') }, /no images/],
     ['no subnets', { nodeClass: without('subnets') }, /no subnets/],
     ['no security groups', { nodeClass: without('securityGroups') }, /no security groups/],
+    [
+      'a placement group nobody looked up yet',
+      {
+        claim: claimOf({ labels: { 'karpenter.k8s.aws/placement-group-id': 'pg-1' } }),
+        isPlacementGroupUnknown: true,
+      },
+      /placement group was not looked up/,
+    ],
     ['no instance', { instance: () => Promise.reject(new Error('it is gone')) }, /it is gone/],
   ])('%s', async (_, question, message) => {
     await expect(ask(question)).rejects.toThrow(message);

@@ -31,6 +31,8 @@ export interface DriftQuestion {
   instance(options: { fresh: boolean }): Promise<DriftInstance>;
   /** The group the class resolves to. */
   placementGroupId?: string | undefined;
+  /** Nobody has asked EC2 for the class's group yet: no id then does not mean that there is no group. */
+  isPlacementGroupUnknown?: boolean;
 }
 
 export async function driftReason(question: DriftQuestion): Promise<string | undefined> {
@@ -46,6 +48,7 @@ export async function driftReason(question: DriftQuestion): Promise<string | und
     hasOtherReservation(nodeClass, await question.instance({ fresh: true }))
   )
     return awsDriftReason.capacityReservation;
+  if (question.isPlacementGroupUnknown === true) throw cannotTell(claim, 'its placement group was not looked up yet');
   const group = claim.metadata.labels?.[awsLabel.placementGroupId] ?? '';
   return group === (question.placementGroupId ?? '') ? undefined : awsDriftReason.placementGroup;
 }
@@ -79,7 +82,7 @@ function hasOtherReservation(nodeClass: EC2NodeClass, { capacityReservationId: u
   return used !== undefined && !nodeClass.status?.capacityReservations?.some(({ id }) => id === used);
 }
 
-const cannotTell = ({ metadata }: NodeClaim, why: string): KerfError =>
+export const cannotTell = ({ metadata }: NodeClaim, why: string): KerfError =>
   new KerfError('DriftUnknown', `cannot tell whether NodeClaim ${metadata.name} has drifted: ${why}`, {
     retryable: true,
   });

@@ -75,6 +75,11 @@ describe('T20: the same list', () => {
     expect(types.list(nodeClass)).toBe(list);
   });
 
+  test('comes back when subnets only changed places because their free addresses did', async () => {
+    const { types } = await liveWorld();
+    expect(types.list(readyClass({}, { subnets: subnets.toReversed() }))).toBe(types.list(readyClass()));
+  });
+
   const mapping = { deviceName: '/dev/xvda', ebs: { volumeSize: '30Gi' } };
   test.each<[string, Partial<EC2NodeClass['spec']>]>([
     ['kubeReserved', { kubelet: { kubeReserved: { cpu: '1' } } }],

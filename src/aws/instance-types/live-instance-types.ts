@@ -155,11 +155,11 @@ function unknown(message: string): KerfError {
 
 const imagesKey = ({ status }: EC2NodeClass): string => JSON.stringify(status?.amis ?? []);
 
-/** Text that is equal for classes whose types are equal. */
+/** Text that is equal for classes whose types are equal. Subnets are listed by free addresses, which change all the time. */
 function shapeOf({ spec, status }: EC2NodeClass): string {
   return JSON.stringify([
     status?.amis,
-    status?.subnets,
+    status?.subnets?.toSorted((left, right) => (left.id < right.id ? -1 : 1)),
     status?.capacityReservations,
     spec.kubelet,
     spec.blockDeviceMappings,

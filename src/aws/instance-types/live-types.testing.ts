@@ -72,6 +72,8 @@ export interface LiveWorld {
       spot(type: string, zone: string): number | undefined;
     };
     group: ReturnType<InstanceTypesOptions['placementGroupOf']>;
+    /** The class names a group that nobody has looked up. */
+    isGroupUnknown: boolean;
   };
 }
 
@@ -91,6 +93,7 @@ export async function liveWorld(
     priced: new Set(),
     prices: { version: 0, onDemand: price, spot: (type) => (price(type) ?? 0) * 0.7 || undefined },
     group: undefined,
+    isGroupUnknown: false,
   };
   const ec2 = fakeEc2({
     DescribeInstanceTypes: () => ({ InstanceTypes: said.types.map(infoOf) }),

@@ -84,13 +84,16 @@ describe('S18: the placement group of a class', () => {
       if (isDown) throw awsRefusal('InternalError');
       return { PlacementGroups: [group] };
     });
+    expect(groups.isLookedUp(byId)).toBe(false);
     await groups.resolve(byId);
+    expect(groups.isLookedUp(byId)).toBe(true);
     isDown = true;
     await clock.runFor(60_000);
     expect(await groups.resolve(byId)).toMatchObject({ kind: 'failed', group: { id: 'pg-1' } });
     expect(groups.known(byId)).toMatchObject({ id: 'pg-1' });
     expect(await groups.resolve(byName)).toMatchObject({ kind: 'failed' });
     expect(await groups.resolve(byName)).not.toHaveProperty('group');
+    expect([groups.isLookedUp(byName), groups.isLookedUp(nodeClass())]).toEqual([false, true]);
   });
 
   test('a group that was there and is gone is forgotten; another selector has its own group', async () => {

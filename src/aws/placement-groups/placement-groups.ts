@@ -31,6 +31,8 @@ export class PlacementGroups {
   private readonly ec2: EC2Client;
   private readonly answers: ExpiringMap<string, ResolvedPlacementGroup | 'notFound'>;
   private readonly resolved: ExpiringMap<string, ResolvedPlacementGroup>;
+  /** Selectors that EC2 answered about since this process started, be it that there is no such group. */
+  private readonly lookedUp = new Set<string>();
 
   constructor({ ec2, clock }: { ec2: EC2Client; clock: Clock }) {
     this.ec2 = ec2;
@@ -51,6 +53,7 @@ export class PlacementGroups {
         return group === undefined ? { kind: 'failed', error } : { kind: 'failed', error, group };
       }
       this.answers.set(key, answer);
+      this.lookedUp.add(key);
     }
     if (answer === 'notFound') {
       this.resolved.delete(key);
@@ -65,6 +68,11 @@ export class PlacementGroups {
     return spec.placementGroupSelector === undefined
       ? undefined
       : this.resolved.get(keyOf(spec.placementGroupSelector));
+  }
+
+  /** False while `known` only says nothing because EC2 was not asked yet: after a start, the class's status is older than we. */
+  isLookedUp({ spec }: Pick<EC2NodeClass, 'spec'>): boolean {
+    return spec.placementGroupSelector === undefined || this.lookedUp.has(keyOf(spec.placementGroupSelector));
   }
 
   private async ask(selector: Selector): Promise<ResolvedPlacementGroup | 'notFound'> {
