@@ -1,26 +1,16 @@
-// The provider on the emulated account: real parts, real SDK clients, real time; only AWS itself is emulated. The class is
-// resolved by the parts that resolve it in production.
-import { PricingClient } from '@aws-sdk/client-pricing';
-import { SSMClient } from '@aws-sdk/client-ssm';
-import type { EC2NodeClass, NodeClaim } from '../../../src/api/index.ts';
-import { capacityType, label } from '../../../src/api/index.ts';
-import { bootPartsOf } from '../../../src/aws/boot-parts.ts';
-import { CapacityReservations } from '../../../src/aws/capacity-reservations/capacity-reservations.ts';
-import { ReservationCounts } from '../../../src/aws/capacity-reservations/reservation-counts.ts';
-import { AwsCloud } from '../../../src/aws/cloud.ts';
-import { Launcher } from '../../../src/aws/fleet/launcher.ts';
-import { Images } from '../../../src/aws/images/images.ts';
-import { Parameters } from '../../../src/aws/images/parameters.ts';
-import { builtInTables } from '../../../src/aws/instance-types/built-in-tables.ts';
-import { InstanceTypes } from '../../../src/aws/instance-types/live-instance-types.ts';
-import { Instances } from '../../../src/aws/instances/instances.ts';
-import { LaunchTemplates } from '../../../src/aws/launch-templates/launch-templates.ts';
-import { PlacementGroups } from '../../../src/aws/placement-groups/placement-groups.ts';
-import { Pricing } from '../../../src/aws/pricing/pricing.ts';
-import { SecurityGroups } from '../../../src/aws/security-groups/security-groups.ts';
-import { SubnetAddresses } from '../../../src/aws/subnets/subnet-addresses.ts';
-import { Subnets } from '../../../src/aws/subnets/subnets.ts';
-import { UnavailableOfferings } from '../../../src/aws/unavailable-offerings/unavailable-offerings.ts';
+// The provider on the emulated account: put together as in production (createAwsProvider, createAwsClients), real time;
+// only AWS itself is emulated. The class is resolved by the parts that resolve it in production.
+import { vi } from 'vitest';
+import {
+  awsAnnotation,
+  capacityType,
+  type EC2NodeClass,
+  ec2NodeClassHash,
+  ec2NodeClassHashVersion,
+  label,
+  type NodeClaim,
+} from '../../../src/api/index.ts';
+import { type AwsProvider, createAwsClients, createAwsProvider, noZonalShifts } from '../../../src/aws/index.ts';
 import { recordedEvents, recordedLog, recordedMetrics } from '../../../src/controllers/testing/records.testing.ts';
 import type { RequirementSpec } from '../../../src/core/index.ts';
 import { RealClock } from '../../../src/runtime/index.ts';
@@ -33,130 +23,95 @@ const clusterName = 'demo';
 
 export async function launchAccount(emulator: AwsEmulator, spec: Partial<EC2NodeClass['spec']> = {}) {
   const account = await prepareAccount(emulator);
-  const { ec2 } = account;
   const clock = new RealClock();
   const metrics = recordedMetrics();
   const log = recordedLog();
   const recorder = recordedEvents();
-  const tables = await builtInTables();
-  const unavailable = new UnavailableOfferings(clock);
-  const counts = new ReservationCounts(clock);
-  const placementGroups = new PlacementGroups({ ec2, clock });
-  const addresses = new SubnetAddresses(clock, 60_000);
-  const subnets = new Subnets({ ec2, clock, refreshMs: 60_000, addresses });
-  const region = 'us-east-1';
-  const pricing = new Pricing({
-    ec2,
-    pricing: new PricingClient(emulator.clientOptions),
+  vi.stubEnv('AWS_ENDPOINT_URL', emulator.url);
+  const clients = await createAwsClients({
     clock,
-    log,
-    region,
-    isolatedVpc: false,
-    tables,
+    metrics,
+    env: process.env,
+    region: 'us-east-1',
+    version: 'test',
+    lookUpCredentials: async () => emulator.clientOptions.credentials,
   });
-  const placementGroupOf = (nodeClass: EC2NodeClass) => placementGroups.known(nodeClass);
-  const isShifted = (): boolean => false;
-  const types = new InstanceTypes({
-    ec2,
+  let nodeClass = classFor(account, spec);
+  const provider = await createAwsProvider({
+    clients,
     clock,
     log,
     metrics,
-    region,
-    vmMemoryOverhead: 0.075,
-    reservedEnis: 0,
-    reservedCapacity: true,
-    tables,
-    prices: pricing,
-    unavailable,
-    availableInReservation: (id) => counts.available(id),
-    placementGroupOf,
-    isShifted,
+    recorder,
+    settings: {
+      clusterName,
+      isolatedVpc: false,
+      vmMemoryOverheadPercent: 0.075,
+      reservedEnis: 0,
+      amiRefreshIntervalMs: 60_000,
+      subnetRefreshIntervalMs: 60_000,
+      minValuesPolicy: 'Strict',
+      reservedCapacity: true,
+    },
+    cluster: {
+      name: clusterName,
+      endpoint: 'https://demo.eks',
+      caBundle: 'Q0E=',
+      dnsIp: '10.100.0.10',
+      ipFamily: 'ipv4',
+      serviceCidr: '10.100.0.0/16',
+      resolveServiceCidr: async () => {},
+    },
+    shifts: noZonalShifts,
+    kubernetesVersion: () => '1.34',
+    nodeClassOf: (name) => (name === 'default' ? nodeClass : undefined),
     pricedByOverlay: () => none,
   });
-  const zoneIdOf = (zone: string): string | undefined => types.zoneIdOf(zone);
-  const instances = new Instances({ ec2, clock, metrics, clusterName, reservedCapacity: true, isShifted, zoneIdOf });
-  const templates = new LaunchTemplates({ ec2, clock, log, metrics, clusterName });
-  const launcher = new Launcher({
-    ec2,
-    clock,
-    log,
-    metrics,
-    recorder,
-    templates,
-    unavailable,
-    subnets: addresses,
-    zoneIdOf,
-    placementGroupOf,
-    minValuesPolicy: 'Strict',
-    markFull: (id) => addresses.markFull(id),
-    exhausted: (id) => counts.exhausted(id),
-    parts: bootPartsOf({
-      region,
-      clusterName,
-      reservedCapacity: true,
-      log,
-      cluster: {
-        name: clusterName,
-        endpoint: 'https://demo.eks',
-        caBundle: 'Q0E=',
-        dnsIp: '10.100.0.10',
-        ipFamily: 'ipv4',
-        serviceCidr: '10.100.0.0/16',
-        resolveServiceCidr: async () => {},
-      },
-    }),
-  });
-  const parameters = new Parameters({ ssm: new SSMClient(emulator.clientOptions), clock });
-  const images = new Images({ ec2, clock, parameters, refreshMs: 60_000, kubernetesVersion: async () => '1.34' });
-  const securityGroups = new SecurityGroups({ ec2, clock });
-  const reservations = new CapacityReservations({ ec2, clock, log, counts });
-  const resolve = async (of: EC2NodeClass): Promise<EC2NodeClass> => {
-    const found = await images.list(of);
-    await placementGroups.resolve(of);
-    return {
-      ...of,
-      status: {
-        subnets: (await subnets.list(of)).map(({ id, zone, zoneID }) => ({ id, zone, zoneID: zoneID ?? '' })),
-        securityGroups: (await securityGroups.list(of)).map(({ id }) => ({ id })),
-        amis: found.kind === 'found' ? [...found.images] : [],
-        capacityReservations: await reservations.list(of),
-        instanceProfile: account.profile,
-        conditions: [{ ...readyCondition, observedGeneration: of.metadata.generation ?? 0 }],
-      },
-    };
-  };
-  let nodeClass = await resolve(classFor(account, spec));
-  const cloud = new AwsCloud({
-    types,
-    instances,
-    launcher,
-    recorder,
-    nodeClassOf: (name) => (name === 'default' ? nodeClass : undefined),
-    reservations: counts,
-    placementGroupOf,
-    driftOf: async () => undefined,
-  });
-  await Promise.all([types.refresh(), pricing.refresh()]);
+  nodeClass = await resolved(nodeClass, provider, account);
+  await Promise.all([provider.types.refresh(), provider.pricing.refresh()]);
   return {
     ...account,
-    cloud,
-    types,
-    instances,
-    templates,
-    unavailable,
+    ...provider,
+    subnets: account.subnets,
     metrics,
     recorder,
-    counts,
     control: emulator.control,
     nodeClass: () => nodeClass,
     setClass: async (change: Partial<EC2NodeClass['spec']>) => {
       const generation = (nodeClass.metadata.generation ?? 0) + 1;
       const { spec: old, metadata } = nodeClass;
-      nodeClass = await resolve({ ...nodeClass, metadata: { ...metadata, generation }, spec: { ...old, ...change } });
+      const changed = { ...nodeClass, metadata: { ...metadata, generation }, spec: { ...old, ...change } };
+      nodeClass = await resolved(changed, provider, account);
     },
     /** How often an action was called since the last `forgetCalls`. */
     calls: (action: string) => emulator.control.calls().filter((call) => call.action === action).length,
-    stop: () => templates.dispose(),
+    stop: () => {
+      provider.templates.dispose();
+      clients.destroy();
+    },
+  };
+}
+
+/** The class as its controllers would leave it: status filled in, hash stamped. */
+async function resolved(of: EC2NodeClass, provider: AwsProvider, { profile }: Account): Promise<EC2NodeClass> {
+  const { images, placementGroups, subnets, securityGroups, reservations } = provider;
+  const found = await images.list(of);
+  await placementGroups.resolve(of);
+  const stamps = {
+    [awsAnnotation.nodeClassHash]: ec2NodeClassHash(of.spec, ''),
+    [awsAnnotation.nodeClassHashVersion]: ec2NodeClassHashVersion,
+  };
+  return {
+    ...of,
+    metadata: { ...of.metadata, annotations: stamps },
+    status: {
+      subnets: (await subnets.list(of)).map(({ id, zone, zoneID }) => ({ id, zone, zoneID: zoneID ?? '' })),
+      securityGroups: (await securityGroups.list(of)).map(({ id }) => ({ id })),
+      amis: found.kind === 'found' ? [...found.images] : [],
+      capacityReservations: await reservations.list(of),
+      instanceProfile: profile,
+      conditions: [{ ...readyCondition, observedGeneration: of.metadata.generation ?? 0 }],
+    },
   };
 }
 

@@ -1,5 +1,7 @@
 // Launches against the emulated EC2: what really arrives there, and what comes back.
 import {
+  CreatePlacementGroupCommand,
+  CreateSecurityGroupCommand,
   DescribeInstanceAttributeCommand,
   DescribeLaunchTemplateVersionsCommand,
   TerminateInstancesCommand,
@@ -283,6 +285,68 @@ suite('instances of the cluster', () => {
     );
     expect(account.calls('TerminateInstances')).toBe(4);
     expect(await account.cloud.list()).toEqual([]);
+  });
+});
+
+suite('drift', () => {
+  const born = async (requirements = intel): Promise<NodeClaim> => {
+    const claim = claimFor('born', requirements);
+    const created = await account.cloud.create(claim);
+    const { providerID, imageID = '', labels, annotations } = created;
+    return { ...claim, metadata: { ...claim.metadata, labels, annotations }, status: { providerID, imageID } };
+  };
+  const reasonOf = (claim: NodeClaim) => account.cloud.driftReason(claim);
+
+  test('an instance that is what its class asks for has none', async () => {
+    expect(await reasonOf(await born())).toBeUndefined();
+  });
+
+  test('R1: other images, groups and subnets of the class are each told by their reason', async () => {
+    const claim = await born();
+    const { spec } = account.nodeClass();
+    const arm = account.control.images().find(({ name }) => name.includes('bottlerocket') && name.includes('x86_64'));
+    await account.setClass({ amiSelectorTerms: [{ id: arm?.imageId ?? '' }], amiFamily: 'AL2023' });
+    expect(await reasonOf(claim)).toBe('AMIDrift');
+    await account.setClass(spec);
+    const { GroupId = '' } = await account.ec2.send(
+      new CreateSecurityGroupCommand({
+        GroupName: 'more',
+        Description: 'more',
+        VpcId: account.subnets[0]?.VpcId,
+      }),
+    );
+    await account.setClass({ securityGroupSelectorTerms: [{ id: GroupId }, { id: account.groupId }] });
+    expect(await reasonOf(claim)).toBe('SecurityGroupDrift');
+    const zone = claim.metadata.labels?.[label.zone];
+    const others = account.subnets.filter(({ AvailabilityZone }) => AvailabilityZone !== zone);
+    await account.setClass({
+      ...spec,
+      subnetSelectorTerms: others.map(({ SubnetId = '' }) => ({ id: SubnetId })),
+    });
+    expect(await reasonOf(claim)).toBe('SubnetDrift');
+    await account.setClass({ ...spec, userData: 'echo hello' });
+    expect(await reasonOf(claim)).toBe('NodeClassDrift');
+  });
+
+  test('R1: a placement group the instance is not in is drift; one that was not looked up is no answer', async () => {
+    const claim = await born();
+    await account.ec2.send(new CreatePlacementGroupCommand({ GroupName: 'late', Strategy: 'cluster' }));
+    const stamped = { ...claim, metadata: { ...claim.metadata, annotations: {} } };
+    await account.setClass({ placementGroupSelector: { name: 'late' } });
+    expect(await reasonOf(stamped)).toBe('PlacementGroupDrift');
+    account.nodeClass().spec.placementGroupSelector = { name: 'never-asked-for' };
+    await expect(reasonOf(stamped)).rejects.toThrow(/placement group was not looked up yet/);
+  });
+
+  test('R2: an instance that is gone, or a claim that names none, is an error', async () => {
+    const claim = await born();
+    const { imageID = '' } = claim.status ?? {};
+    await expect(reasonOf({ ...claim, status: { imageID } })).rejects.toThrow(/names no instance/);
+    await account.ec2.send(
+      new TerminateInstancesCommand({ InstanceIds: [instanceIdOf(claim.status?.providerID ?? '') ?? ''] }),
+    );
+    await account.instances.list();
+    await expect(reasonOf(claim)).rejects.toMatchObject({ kind: 'notFound' });
   });
 });
 
