@@ -8,19 +8,19 @@ import { objectReference } from './object-reference.ts';
 import { metricsReference, settingsReference } from './process-reference.ts';
 
 /** Path (from the root) and content of every generated file. */
-function generatedFiles(): Map<string, string> {
+async function generatedFiles(): Promise<Map<string, string>> {
   return new Map([
     ...crdFiles().map(({ name, crd }) => [`crds/${name}`, crdYaml(crd)] as const),
     ['docs/reference/objects.md', objectReference(kinds)] as const,
     ['docs/reference/validate.md', validateReferencePage()] as const,
     ['docs/reference/settings.md', settingsReference()] as const,
-    ['docs/reference/metrics.md', metricsReference()] as const,
+    ['docs/reference/metrics.md', await metricsReference()] as const,
   ]);
 }
 
 const check = process.argv.includes('--check');
 let stale = 0;
-for (const [path, content] of generatedFiles()) {
+for (const [path, content] of await generatedFiles()) {
   let current: string | undefined;
   try {
     current = readFileSync(path, 'utf8');

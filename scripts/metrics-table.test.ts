@@ -1,13 +1,13 @@
 // The metrics users' dashboards are built on: name, type and labels of each, as documented for Karpenter 1.14.
 import { describe, expect, test } from 'vitest';
-import { wellKnownLabels } from '../src/api/index.ts';
+import { awsWellKnownLabels, wellKnownLabels } from '../src/api/index.ts';
 import { definedMetrics } from './process-reference.ts';
 
 const nodeLabels = [
   'node_name',
   'phase',
   'managed',
-  ...wellKnownLabels.map((key) => (key.split('/').at(-1) ?? key).replaceAll('-', '_')),
+  ...[...wellKnownLabels, ...awsWellKnownLabels].map((key) => (key.split('/').at(-1) ?? key).replaceAll('-', '_')),
 ];
 const ofNode = [...nodeLabels, 'resource_type'];
 const decision = ['decision', 'reason', 'consolidation_type'];
@@ -86,9 +86,22 @@ const table: Record<string, [type: string, ...labels: string[]]> = {
   consolidation_moves_total: ['counter', 'decision', 'nodepool', 'policy'],
   cloudprovider_duration_seconds: ['histogram', 'controller', 'method', 'provider'],
   cloudprovider_errors_total: ['counter', 'controller', 'method', 'provider', 'error'],
+  cloudprovider_instance_type_cpu_cores: ['gauge', 'instance_type'],
+  cloudprovider_instance_type_memory_bytes: ['gauge', 'instance_type'],
+  cloudprovider_instance_type_offering_available: ['gauge', 'instance_type', 'capacity_type', 'zone'],
+  cloudprovider_instance_type_offering_price_estimate: ['gauge', 'instance_type', 'capacity_type', 'zone'],
+  cloudprovider_instance_launch_failures_total: ['counter', 'zone', 'zone_id', 'capacity_type', 'reason'],
+  cloudprovider_instance_termination_failures_total: ['counter', 'zone', 'zone_id'],
+  cloudprovider_batcher_batch_size: ['histogram', 'batcher'],
+  cloudprovider_batcher_batch_time_seconds: ['histogram', 'batcher'],
+  interruption_received_messages_total: ['counter', 'message_type'],
+  interruption_deleted_messages_total: ['counter'],
+  interruption_message_queue_duration_seconds: ['histogram'],
+  interruption_instance_status_unhealthy_total: ['counter', 'category'],
+  ec2nodeclasses_userdata_bytes: ['gauge', 'nodeclass'],
 };
 
-const defined = definedMetrics();
+const defined = await definedMetrics();
 const day = 24 * 3600;
 const lifetimes = [
   ...[15, 30, 45].map((minutes) => minutes * 60),
@@ -121,9 +134,10 @@ describe('conditions and ends of objects', () => {
     termination_duration_seconds: ['histogram'],
   };
   const more: Record<string, string[]> = {
-    operator_nodeclaim: ['karpenter_sh_nodepool'],
-    operator_node: ['karpenter_sh_nodepool', 'karpenter_sh_initialized'],
+    operator_nodeclaim: ['karpenter_sh_nodepool', 'karpenter_k8s_aws_ec2nodeclass'],
+    operator_node: ['karpenter_sh_nodepool', 'karpenter_sh_initialized', 'karpenter_k8s_aws_ec2nodeclass'],
     operator_nodepool: [],
+    operator_ec2nodeclass: [],
     operator_capacitybuffer: [],
     operator: ['group', 'kind'],
   };
@@ -134,6 +148,16 @@ describe('conditions and ends of objects', () => {
       expect([...(metric?.labels ?? [])].sort()).toEqual([...labels, ...(more[prefix] ?? [])].sort());
     }
   });
+});
+
+test.each([
+  ['aws_sdk_go_request_total', 'counter'],
+  ['aws_sdk_go_request_retry_count', 'histogram'],
+  ['aws_sdk_go_request_duration_seconds', 'histogram'],
+  ['aws_sdk_go_request_attempt_total', 'counter'],
+  ['aws_sdk_go_request_attempt_duration_seconds', 'histogram'],
+])('calls to AWS are told by service, action and code: %s', (name, type) => {
+  expect(defined.get(name)).toMatchObject({ type, labels: ['service', 'action', 'code'] });
 });
 
 test.each([

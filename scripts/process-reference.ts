@@ -1,8 +1,11 @@
 // Reference pages of the controller process, made from the code that reads the settings and defines the metrics.
 
-import { VirtualClock } from '../src/base/index.ts';
-import { controllersOf } from '../src/controllers/index.ts';
-import type { Cloud, HistogramDefinition, Kube, Metrics, Recorder } from '../src/ports/index.ts';
+import { awsWellKnownLabels, wellKnownLabels } from '../src/api/index.ts';
+import { createAwsClients, createAwsProvider, KubernetesVersion, noZonalShifts } from '../src/aws/index.ts';
+import { machineControllersOf } from '../src/aws-controllers/index.ts';
+import { type Clock, VirtualClock } from '../src/base/index.ts';
+import { type ControllerContext, controllersOf } from '../src/controllers/index.ts';
+import type { HistogramDefinition, Kube, Log, Metrics, Recorder } from '../src/ports/index.ts';
 import { loopMetrics } from '../src/runtime/index.ts';
 import {
   awsSettingDefinitions,
@@ -42,22 +45,33 @@ function settingsTable(definitions: Record<string, SettingDefinition>): string {
   return aligned([['flag', 'environment', 'default', 'meaning'], ...rows]);
 }
 
-export function metricsReference(): string {
-  const rows = [...definedMetrics()]
+export async function metricsReference(): Promise<string> {
+  const rows = [...(await definedMetrics())]
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, { type, help, labels }]) => [`\`${name}\``, type, (labels ?? []).join(', '), help]);
+    .map(([name, { type, help, labels }]) => [`\`${name}\``, type, labelsText(labels), help]);
   return `# Metrics of \`kerf controller\`
 
-Generated from the code that defines them. Served as Prometheus text on \`:8080/metrics\`, together with the usual
+Generated from the code that defines them, with the aws provider. Served as Prometheus text on \`:8080/metrics\`, together with the usual
 \`process_*\` and \`nodejs_*\` figures and \`karpenter_build_info\`.
 
 ${aligned([['metric', 'type', 'labels', 'meaning'], ...rows])}`;
 }
 
+const wellKnown: ReadonlySet<string> = new Set(
+  [...wellKnownLabels, ...awsWellKnownLabels].map((key) => (key.split('/').at(-1) ?? key).replaceAll('-', '_')),
+);
+
+/** Metrics of nodes have a label for every label a node is known to have: told, not listed. */
+function labelsText(labels: readonly string[] = []): string {
+  const own = labels.filter((label) => !wellKnown.has(label));
+  const isOfNodes = labels.length - own.length > 20;
+  return isOfNodes ? `${own.join(', ')} and each well-known label` : labels.join(', ');
+}
+
 type Defined = HistogramDefinition & { type: string };
 
-/** Every metric that the controllers define when they are put together, all gates on. */
-export function definedMetrics(): Map<string, Defined> {
+/** Every metric that the controllers and the aws provider define when they are put together, all gates on. */
+export async function definedMetrics(): Promise<Map<string, Defined>> {
   const defined = new Map<string, Defined>();
   const note =
     <T>(type: string, metric: T) =>
@@ -75,28 +89,52 @@ export function definedMetrics(): Map<string, Defined> {
   const clock = new VirtualClock({ settle: () => Promise.resolve() });
   const { settings } = parseSettings({}, {});
   const featureGates = Object.fromEntries(Object.keys(settings.featureGates).map((name) => [name, true]));
-  const cloud = {
-    name: 'reference',
-    facts: { nodeClasses: [], wellKnownLabels: [] },
-    nodeClasses: [],
-    repairPolicies: () => [{ conditionType: 'Ready', conditionStatus: 'False', tolerationMs: 1 }],
-  } as unknown as Cloud;
+  const recorder: Recorder = { publish: () => {} };
+  const aws = await awsParts({ clock, log: silentLog, metrics, recorder });
+  const { cloud } = aws.provider;
   loopMetrics(metrics);
   meteredCloud(cloud, metrics, clock);
-  controllersOf({
+  const context: ControllerContext = {
     kube: {} as Kube,
     cloud,
     cluster: new Cluster(clock),
     clock,
     log: silentLog,
     metrics,
-    recorder: { publish: () => {} } satisfies Recorder,
+    recorder,
     settings: { ...settings, featureGates },
     plan: () => Promise.reject(new Error('nothing is planned here')),
     ledger: new LaunchLedger(),
     random: () => 0,
     cacheOf: () => ({ get: () => undefined, values: () => [] }),
     isManaged: () => true,
-  });
+  };
+  controllersOf(context);
+  machineControllersOf(context, aws);
   return defined;
+}
+
+/** The aws provider as a cluster with an interruption queue has it. Nobody is asked anything. */
+async function awsParts(tools: { clock: Clock; log: Log; metrics: Metrics; recorder: Recorder }) {
+  const { aws } = parseSettings({ 'cluster-name': 'reference', 'interruption-queue': 'reference' }, {}, 'aws');
+  if (aws === undefined) throw new Error('the aws provider has settings of its own');
+  const clients = await createAwsClients({
+    ...tools,
+    env: {},
+    version: '',
+    region: 'us-east-1',
+    lookUpCredentials: () => Promise.reject(new Error('there is no account here')),
+  });
+  const provider = await createAwsProvider({
+    ...tools,
+    clients,
+    settings: { ...aws, minValuesPolicy: 'Strict', reservedCapacity: true },
+    cluster: { name: aws.clusterName, endpoint: '', ipFamily: 'ipv4', resolveServiceCidr: async () => {} },
+    shifts: noZonalShifts,
+    kubernetesVersion: () => '',
+    nodeClassOf: () => undefined,
+    pricedByOverlay: () => new Set(),
+  });
+  const version = new KubernetesVersion(async () => '', tools.log);
+  return { clients, provider, settings: aws, version, shifts: noZonalShifts };
 }
