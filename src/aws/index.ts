@@ -2,6 +2,7 @@ export { isServerError } from './aws-errors.ts';
 export type { NodeFacts } from './boot-parts.ts';
 export { CapacityReservations } from './capacity-reservations/capacity-reservations.ts';
 export { type AwsClients, createAwsClients } from './clients/clients.ts';
+export { callerOf } from './discovery/caller.ts';
 export {
   checkEc2,
   type EksCluster,

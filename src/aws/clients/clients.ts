@@ -10,6 +10,7 @@ import { STSClient } from '@aws-sdk/client-sts';
 import type { AwsCredentialIdentity } from '@smithy/types';
 import type { Clock } from '../../base/index.ts';
 import type { Metrics } from '../../ports/index.ts';
+import { credentialChain } from './credential-chain.ts';
 import { Credentials } from './credentials.ts';
 import { httpHandler } from './http.ts';
 import { type Instruments, instrument } from './instrument.ts';
@@ -49,8 +50,9 @@ const maxAttempts = 3;
 export async function createAwsClients(options: AwsClientOptions): Promise<AwsClients> {
   const { clock, env, version } = options;
   const region = options.region ?? (await discoverRegion(env));
-  const credentials = new Credentials(clock, options.lookUpCredentials);
   const handler = httpHandler(env);
+  const lookUp = options.lookUpCredentials ?? credentialChain({ region, requestHandler: handler, env });
+  const credentials = new Credentials(clock, lookUp);
   const metrics = requestMetrics(options.metrics);
   const instruments: Instruments = { clock, env, credentials, limits: new RateLimits(clock), metrics };
   // Marked as memoized, so that the SDK asks ours at every call instead of keeping what it got.

@@ -1,11 +1,10 @@
-// The credentials of this process, shared by every client: found through the SDK's default chain (environment, shared
-// files, SSO, web identity, EKS Pod Identity and other containers, instance metadata), kept until shortly before they
+// The credentials of this process, shared by every client: looked up (credential-chain.ts), kept until shortly before they
 // expire, and looked up anew, files included, as soon as AWS refuses them. So a renewed file or token is taken up
 // without a restart.
 import { readFileSync } from 'node:fs';
-import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import type { AwsCredentialIdentity } from '@smithy/types';
 import { type Clock, messageOf } from '../../base/index.ts';
+import { credentialsMissing } from './credential-chain.ts';
 
 /** As long before the end as the SDK itself: a call that starts now may take minutes. */
 const renewBeforeMs = 300_000;
@@ -39,7 +38,7 @@ export class Credentials {
   private pending: Promise<AwsCredentialIdentity> | undefined;
   private failure: { error: unknown; atMs: number } | undefined;
 
-  constructor(clock: Clock, lookUp: () => Promise<AwsCredentialIdentity> = lookUpInChain) {
+  constructor(clock: Clock, lookUp: () => Promise<AwsCredentialIdentity>) {
     this.clock = clock;
     this.lookUp = lookUp;
   }
@@ -86,16 +85,12 @@ export function isSame(left: AwsCredentialIdentity, right: AwsCredentialIdentity
   );
 }
 
-/** A new chain each time, past the SDK's memory of files. */
-function lookUpInChain(): Promise<AwsCredentialIdentity> {
-  return defaultProvider({ ignoreCache: true })();
-}
-
 /** Part of every message about refused credentials. */
 export const credentialsRefused = 'AWS did not accept the credentials of this process';
 
 /** The error, with what a person needs to mend it added to its message; its name and type stay. */
 export function explainCredentialProblem<T extends Error>(error: T, env: Record<string, string | undefined>): T {
+  if (error.message.includes(credentialsMissing)) return error;
   const token = webIdentity(env['AWS_WEB_IDENTITY_TOKEN_FILE']);
   const advice =
     token !== undefined && /AssumeRoleWithWebIdentity|IDP|web identity/i.test(error.message)

@@ -4,6 +4,7 @@ import { DescribeInstanceTypesCommand, type EC2Client } from '@aws-sdk/client-ec
 import { type Cluster, DescribeClusterCommand, type EKSClient } from '@aws-sdk/client-eks';
 import { KerfError, messageOf } from '../../base/index.ts';
 import { isKubeError, type Kube, type KubeObject, type Log, type Resource } from '../../ports/index.ts';
+import { isAwsAnswer } from '../aws-errors.ts';
 
 type Service = KubeObject & { spec?: { clusterIP?: string } };
 const services: Resource<Service> = {
@@ -14,18 +15,24 @@ const services: Resource<Service> = {
   namespaced: true,
 };
 
-/** Credentials, region and network in one question: a dry run that would have worked is refused with DryRunOperation. */
-export async function checkEc2(ec2: EC2Client): Promise<void> {
+/**
+ * Credentials, region and network in one question: a dry run that would have worked is refused with DryRunOperation.
+ * Where EC2 refuses otherwise, `who` tells as whom we asked.
+ */
+export async function checkEc2(ec2: EC2Client, who?: () => Promise<string | undefined>): Promise<void> {
+  let caller: string | undefined;
   let answer = 'the dry run was not recognised';
   try {
     await ec2.send(new DescribeInstanceTypesCommand({ DryRun: true }));
   } catch (error) {
     if (error instanceof Error && error.name === 'DryRunOperation') return;
     answer = `${error instanceof Error ? `${error.name}: ` : ''}${messageOf(error)}`;
+    if (isAwsAnswer(error)) caller = await who?.();
   }
+  const asWhom = caller === undefined ? '' : ` as ${caller}`;
   throw new KerfError(
     'Ec2Unreachable',
-    `cannot work with EC2: DescribeInstanceTypes answered: ${answer}; check the region, the credentials, ec2:DescribeInstanceTypes and the way to the EC2 endpoint`,
+    `cannot work with EC2${asWhom}: DescribeInstanceTypes answered: ${answer}; check the region, the credentials, ec2:DescribeInstanceTypes and the way to the EC2 endpoint`,
     { retryable: true },
   );
 }

@@ -35,6 +35,17 @@ describe('the check of EC2', () => {
     await expect(refused).rejects.toThrow(new RegExp(`${code}.*check the region, the credentials`));
   });
 
+  test('names the identity that EC2 refuses, where there is an answer of EC2', async () => {
+    const { client } = fakeEc2({
+      DescribeInstanceTypes: () => {
+        throw awsRefusal('UnauthorizedOperation', 'no', 403);
+      },
+    });
+    await expect(checkEc2(client, async () => 'arn:aws:sts::1:assumed-role/x')).rejects.toThrow(
+      /cannot work with EC2 as arn:aws:sts::1:assumed-role\/x/,
+    );
+  });
+
   test('fails when the dry run is carried out', async () => {
     await expect(check(() => ({ InstanceTypes: [] }))).rejects.toThrow(/dry run was not recognised/);
   });

@@ -2,6 +2,7 @@
 // and alerts are built on the reasons, so the table is the interface.
 import { messageOf } from '../../base/index.ts';
 import { awsErrorCode } from '../aws-errors.ts';
+import { credentialsMissing } from '../clients/credential-chain.ts';
 import { credentialsRefused } from '../clients/credentials.ts';
 
 export interface FailureReason {
@@ -24,6 +25,12 @@ const rules: readonly Rule[] = [
     anyOf: [credentialsRefused],
     reason: 'Unauthorized',
     message: `${credentialsRefused}; renew them, they are read again at the next call, no restart is needed`,
+  },
+  {
+    anyOf: [credentialsMissing],
+    reason: 'Unauthorized',
+    message:
+      'The controller has no AWS credentials; create a Pod Identity association or a role annotation for its service account, no restart is needed',
   },
   {
     anyOf: ['ServiceLinkedRoleCreationNotPermitted'],

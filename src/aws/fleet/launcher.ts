@@ -8,6 +8,7 @@ import { CloudError, type Log, type Metrics, type Recorder } from '../../ports/i
 import { awsErrorCode, isAwsAnswer } from '../aws-errors.ts';
 import type { Batcher } from '../batching/batcher.ts';
 import { type FleetRequest, type FleetShare, fleetBatcher } from '../batching/ec2-batchers.ts';
+import { isCredentialProblem } from '../clients/credentials.ts';
 import { awsProviderFacts } from '../instance-types/provider-facts.ts';
 import type { Ec2Instance } from '../instances/ec2-instance.ts';
 import {
@@ -300,9 +301,12 @@ function noInstance(errors: readonly CreateFleetError[]): CloudError {
   });
 }
 
-/** What EC2 refused is told; what never got an answer is left as it is, as there may be an instance all the same. */
+/**
+ * What EC2 refused is told, and so is what was never sent for want of credentials; what never got an answer is left as it
+ * is, as there may be an instance all the same.
+ */
 function createFailed(error: unknown): unknown {
-  if (error instanceof CloudError || !isAwsAnswer(error)) return error;
+  if (error instanceof CloudError || !(isAwsAnswer(error) || isCredentialProblem(error))) return error;
   const { reason, message } = failureReason(error);
   const text = error instanceof Error ? error.message : String(error);
   return new CloudError('createFailed', `creating instance, ${awsErrorCode(error) ?? 'error'}: ${text}`, {

@@ -3,6 +3,7 @@
 import { type EC2NodeClass } from '../../api/index.ts';
 import {
   type AwsClients,
+  callerOf,
   checkEc2,
   createAwsClients,
   createAwsProvider,
@@ -35,7 +36,10 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
   const { aws, settings, env, version: ownVersion } = options;
   const { clock, log, metrics, recorder } = tools;
   const clients = await createAwsClients({ clock, metrics, env, version: ownVersion });
-  await checkEc2(clients.ec2);
+  await checkEc2(clients.ec2, () => callerOf(clients.sts));
+  void callerOf(clients.sts).then((caller) =>
+    log.info('discovered identity', { caller: caller ?? 'STS does not say' }),
+  );
   const cluster = eksCluster(clients.eks, aws.clusterName);
   const facts = await nodeFacts(options, tools, cluster);
   const version = new KubernetesVersion(versionSource(options, tools, cluster), log);

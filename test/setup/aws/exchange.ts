@@ -33,9 +33,11 @@ const queryServices = new Set(['ec2', 'iam', 'sts']);
 
 export function readCall(method: string, path: string, headers: IncomingHttpHeaders, body: string): AwsCall {
   const scope = /Credential=[^/]+\/[^/]+\/([^/]+)\/([^/]+)\//.exec(headers.authorization ?? '');
-  const service = scope?.[2] ?? '';
   const isForm = (headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
   const form = isForm ? readForm(body) : {};
+  // The one call that nobody signs: it is how credentials are had.
+  const isUnsigned = formText(form, 'Action') === 'AssumeRoleWithWebIdentity';
+  const service = scope?.[2] ?? (isUnsigned ? 'sts' : '');
   const target = String(headers['x-amz-target'] ?? '');
   return {
     service,

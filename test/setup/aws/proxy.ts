@@ -92,9 +92,11 @@ async function answerOf(world: World, call: AwsCall): Promise<AwsAnswer> {
 
 function record(world: World, call: AwsCall, answer: AwsAnswer): void {
   const { service, action, region, body } = call;
+  const accessKeyId = /Credential=([^/]+)/.exec(call.headers['authorization'] ?? '')?.[1] ?? '';
   const code = answer.status < 300 ? undefined : /<Code>([^<]*)|"__type":\s*"([^"]*)/.exec(answer.body);
   const found = code?.[1] ?? code?.[2];
-  world.calls.push({ service, action, region, body, status: answer.status, ...(found ? { code: found } : {}) });
+  const { status } = answer;
+  world.calls.push({ service, action, region, accessKeyId, body, status, ...(found ? { code: found } : {}) });
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {

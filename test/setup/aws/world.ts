@@ -40,6 +40,8 @@ export interface RecordedCall {
   service: string;
   action: string;
   region: string;
+  /** Of the signature; empty if there is none. */
+  accessKeyId: string;
   status: number;
   /** Error code of the answer, if any. */
   code?: string;
