@@ -71,7 +71,7 @@ function validateDefinition(object: JsonObject): FieldError[] {
       errors.push(required(at));
       return;
     }
-    for (const { path, rule, problem } of compileSchema(schema as unknown as Structural).problems) {
+    for (const { path, rule, problem } of compileSchema(schema).problems) {
       const field = `${[at, ...path].join('.')}.x-kubernetes-validations`;
       errors.push(invalidValue(field, rule, `compilation failed: ${problem}`));
     }
