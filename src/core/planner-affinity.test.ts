@@ -130,8 +130,24 @@ test('a pod waits for the next plan while the zone of the one it avoids is undec
 
 test('three pods that exclude each other over zones need three plans', () => {
   const self = { app: 'web' };
-  const waiting = pods(3, { labels: self, spec: affinity('podAntiAffinity', podTerm(label.zone, self)) });
-  expect(plan([nodePool(), ...waiting]).unschedulable).toHaveLength(2);
+  const spec = affinity('podAntiAffinity', podTerm(label.zone, self));
+  const waiting = pods(3, { labels: self, spec });
+  for (const placedBefore of [0, 1, 2]) {
+    const zones = ['zone-1', 'zone-2'].slice(0, placedBefore);
+    const running = zones.flatMap((zone) => [
+      node({ name: zone, zone, allocatable: full }),
+      pod({ labels: self, spec, node: zone }),
+    ]);
+    const result = plan([nodePool(), ...running, ...waiting.slice(placedBefore)]);
+    expect(result.newNodes).toHaveLength(1);
+    expect(result.unschedulable).toHaveLength(2 - placedBefore);
+  }
+});
+
+test('zonal anti-affinity goes to the one zone that is certainly free', () => {
+  const taken = ['zone-1', 'zone-2'].map((zone) => pod({ cpu: '2', labels: { app: 'db' }, spec: inZone(zone) }));
+  const shy = pod({ cpu: '1', spec: affinity('podAntiAffinity', podTerm(label.zone, { app: 'db' })) });
+  expect(valuesOf(newNodeOf(plan([nodePool(), ...taken, shy]), shy), label.zone)).toEqual(['zone-3']);
 });
 
 test('preferred anti-affinity may be violated', () => {
@@ -163,7 +179,7 @@ test('preferred anti-affinity of others does not keep anybody away', () => {
   expectScheduled(plan([nodePool(), ...running, web]), web);
 });
 
-test('anti-affinity selected by nobody in the namespace does not apply', () => {
+test('pods in other namespaces count only where the list or the selector of a term says so', () => {
   const other = [
     node({ name: 'n', allocatable: full }),
     pod({ namespace: 'other', labels: { app: 'web' }, node: 'n' }),

@@ -104,6 +104,20 @@ test('a node with anything negative takes nothing, not even a pod that asks for 
   newNodeOf(plan([nodePool(), node(), overfull, waiting]), waiting);
 });
 
+test('asking for nothing of what a node does not have is no obstacle', () => {
+  const waiting = pod({ cpu: '1', requests: { 'x.com/device': '0' } });
+  expectOnNode(plan([nodePool(), node(), waiting]), 'node-1', waiting);
+});
+
+test('a pod with a toleration for everything goes wherever there is room', () => {
+  const waiting = pod({ cpu: '1', spec: { tolerations: [{ operator: 'Exists' }] } });
+  const taints = [
+    { key: 'a', effect: 'NoSchedule' },
+    { key: 'b', value: 'c', effect: 'NoExecute' },
+  ];
+  expectOnNode(plan([nodePool(), node({ taints }), waiting]), 'node-1', waiting);
+});
+
 test('labels of an existing node are final: what it lacks it will not get', () => {
   const waiting = pod({ spec: { nodeSelector: { team: 'x' } } });
   const pool = nodePool({ labels: { team: 'x' } });
@@ -125,6 +139,21 @@ test('taints of a registered node count, cordons too; those of start-up do not u
   const cordoned = managed('a', { initialized: false, taints: [cordon], claim });
   newNodeOf(plan([nodePool(), ...cordoned, waiting]), waiting);
   newNodeOf(plan([nodePool(), node({ taints: [notReady] }), waiting]), waiting);
+});
+
+test.each([
+  ['node.kubernetes.io/not-ready', 'NoSchedule'],
+  ['node.kubernetes.io/not-ready', 'NoExecute'],
+  ['node.kubernetes.io/unreachable', 'NoSchedule'],
+  ['node.cloudprovider.kubernetes.io/uninitialized', 'NoSchedule'],
+  ['karpenter.sh/unregistered', 'NoExecute'],
+  ['readiness.k8s.io/network', 'NoSchedule'],
+])('the taint %s:%s passes by itself while a managed node starts', (key, effect) => {
+  const waiting = pod({ cpu: '1' });
+  const taints = [{ key, effect }];
+  expectOnNode(plan([nodePool(), ...managed('a', { initialized: false, taints }), waiting]), 'a', waiting);
+  newNodeOf(plan([nodePool(), ...managed('a', { taints }), waiting]), waiting);
+  newNodeOf(plan([nodePool(), node({ taints }), waiting]), waiting);
 });
 
 test('until a managed node is registered its claim speaks for its taints, labels and name', () => {
@@ -170,6 +199,27 @@ test('pools without instance types still let pods use nodes that exist', () => {
   const result = plan([nodePool(), node(), ...waiting], { types: [] });
   expect(result.existingNodes).toHaveLength(1);
   expect(result.unschedulable).toMatchObject([{ reasons: [{ code: 'NoInstanceTypes' }, {}] }]);
+});
+
+test('a port of an init container is nobody’s, and a pod does not stand in its own way', () => {
+  const ports = [{ containerPort: 1, hostPort: 80 }];
+  const initial = { initContainers: [{ name: 'i', ports }], containers: [{ name: 'm' }] };
+  const twice = {
+    containers: [
+      { name: 'a', ports },
+      { name: 'b', ports },
+    ],
+  };
+  const waiting = pod({ spec: twice });
+  expectOnNode(plan([nodePool(), node(), pod({ node: 'node-1', spec: initial }), waiting]), 'node-1', waiting);
+});
+
+test.each(['0.0.0.0', '::', '10.0.0.1'])('the address %s takes a port that is taken on 10.0.0.1', (hostIP) => {
+  const spec = (ip: string) => ({
+    containers: [{ name: 'm', ports: [{ containerPort: 1, hostPort: 80, hostIP: ip }] }],
+  });
+  const waiting = pod({ spec: spec(hostIP) });
+  newNodeOf(plan([nodePool(), node(), pod({ node: 'node-1', spec: spec('10.0.0.1') }), waiting]), waiting);
 });
 
 test('a host port taken on a node is not given again', () => {

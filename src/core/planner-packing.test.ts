@@ -5,15 +5,13 @@ import {
   expectUnscheduled,
   instanceType,
   newNodeOf,
+  nodeClaim,
   nodePool,
-  object,
   offering,
   plan,
   pod,
   pods,
   reasonsOf,
-  requirement,
-  sizes,
 } from './testing/builders.testing.ts';
 
 test('small pods share one node', () => {
@@ -117,9 +115,22 @@ test('a pod being resized needs the larger of what it wishes and what it holds',
   expect(planned?.requests['cpu']).toBe('3');
 });
 
-test('zero requests are harmless, also for resources nobody has', () => {
+test('zero requests are harmless, also for resources nobody has, and are listed like the others', () => {
   const zero = pod({ requests: { 'x.com/device': '0', cpu: '0' } });
-  expectScheduled(plan([nodePool(), zero]), zero);
+  const some = pod({ cpu: '1', memory: '0' });
+  const [planned] = plan([nodePool(), zero, some]).newNodes;
+  expect(planned?.pods).toHaveLength(2);
+  expect(planned?.requests).toEqual({ cpu: '1', memory: '0', pods: '2', 'x.com/device': '0' });
+});
+
+test('parts of a byte or of a thousandth of a cpu count as a whole one, as kube-scheduler has it', () => {
+  const types = [instanceType({ cpu: '2', memory: '3' })];
+  const fine = pods(2, { cpu: '900500u', memory: '1500m' });
+  const result = plan([nodePool(), ...fine], { types });
+  expect(result.newNodes.map(({ requests }) => requests)).toEqual([
+    { cpu: '901m', memory: '2', pods: '1' },
+    { cpu: '901m', memory: '2', pods: '1' },
+  ]);
 });
 
 test('instance types are listed cheapest first under the final constraints', () => {
@@ -137,6 +148,22 @@ test('instance types are listed cheapest first under the final constraints', () 
   expect(planned?.chosen).toEqual({ instanceType: 'dear', zone: 'zone-2', capacityType: 'on-demand', pricePerHour: 1 });
   const pinned = pod({ spec: { nodeSelector: { [label.zone]: 'zone-1' } } });
   expect(plan([nodePool(), pinned], { types }).newNodes[0]?.instanceTypes).toEqual(['cheap', 'unavailable', 'dear']);
+});
+
+test('on demand that is cheaper than the spot of other types comes first', () => {
+  const types = [
+    instanceType({ name: 'spot', capacityTypes: ['spot'], price: 2 }),
+    instanceType({ name: 'demand', capacityTypes: ['on-demand'], price: 1 }),
+    instanceType({
+      name: 'unsuitable',
+      arch: 'arm64',
+      offerings: [offering('zone-1', 'spot', 0.1), offering('zone-2', 'on-demand', 3)],
+    }),
+  ];
+  const waiting = pod({ spec: { nodeSelector: { [label.zone]: 'zone-2' } } });
+  const planned = newNodeOf(plan([nodePool(), waiting], { types }), waiting);
+  expect(planned.instanceTypes).toEqual(['demand', 'spot', 'unsuitable']);
+  expect(planned.chosen).toMatchObject({ instanceType: 'demand', capacityType: 'on-demand', pricePerHour: 1 });
 });
 
 test('the price of a plan is the sum of its nodes', () => {
@@ -196,232 +223,11 @@ test('overlay markers are carried when any listed type had one applied', () => {
   });
 });
 
-const flexible = (minValues: number) =>
-  nodePool({ requirements: [requirement(label.instanceType, 'Exists', undefined, minValues)] });
-
-test('minValues is met by distinct values over the types that are left', () => {
-  const small = pod({ cpu: '1' });
-  const large = pod({ cpu: '7' });
-  expectScheduled(plan([flexible(4), small]), small);
-  expect(reasonsOf(plan([flexible(3), large]), large)[0]).toMatchObject({
-    code: 'MinValuesUnsatisfied',
-    keys: [label.instanceType],
-  });
-});
-
-test('of several minValues on one key the largest counts', () => {
-  const pool = nodePool({
-    requirements: [
-      requirement(label.instanceType, 'Exists', undefined, 1),
-      requirement(label.instanceType, 'NotIn', ['c16'], 4),
-    ],
-  });
-  const waiting = pod();
-  expect(reasonsOf(plan([pool, waiting]), waiting)[0]?.code).toBe('NoInstanceTypes');
-});
-
-test('a pool that cannot meet minValues at all leaves its pods without instance types', () => {
-  const waiting = pod();
-  const reasons = reasonsOf(plan([flexible(5), waiting]), waiting);
-  expect(reasons.map((reason) => reason.code)).toEqual(['NoInstanceTypes', 'MinValuesUnsatisfied']);
-});
-
-test('a comparison with minValues counts concrete values of the types in range', () => {
-  const types = ['2', '4', '6'].map((size) =>
-    instanceType({ name: `t${size}`, requirements: [requirement('example.com/size', 'In', [size])] }),
-  );
-  const above = (bound: string, minValues: number) =>
-    nodePool({ requirements: [requirement('example.com/size', 'Gt', [bound], minValues)] });
-  const waiting = pod();
-  expectScheduled(plan([above('2', 2), waiting], { types }), waiting);
-  expectUnscheduled(plan([above('4', 2), waiting], { types }), waiting);
-});
-
-test('under BestEffort minValues is lowered to what is there, in the heavier pool first', () => {
-  const heavy = nodePool({
-    name: 'heavy',
-    weight: 10,
-    requirements: [requirement(label.instanceType, 'Exists', undefined, 3)],
-  });
-  const large = pod({ cpu: '7' });
-  const settings = { minValuesPolicy: 'BestEffort' as const };
-  const planned = newNodeOf(plan([heavy, nodePool(), large], { settings }), large);
-  expect(planned.nodePool).toBe('heavy');
-  expect(planned.annotations[annotation.minValuesRelaxed]).toBe('true');
-  expect(planned.requirements).toContainEqual({ key: label.instanceType, operator: 'Exists', minValues: 2 });
-});
-
-test('minValues lost by cutting the list of types makes the pod fail', () => {
-  const waiting = pod();
-  const [reason] = reasonsOf(plan([flexible(3), waiting], { settings: { maxInstanceTypes: 2 } }), waiting);
-  expect(reason).toMatchObject({ code: 'MinValuesUnsatisfied', keys: [label.instanceType] });
-  expect(reason?.message).toContain('pod didn’t schedule because NodePool couldn’t meet minValues requirements');
-});
-
-test('limits already exceeded allow nothing, an exact fit is allowed', () => {
-  const waiting = pod({ cpu: '1' });
-  const types = [instanceType({ cpu: '4' })];
-  expect(reasonsOf(plan([nodePool({ limits: { cpu: '3' } }), waiting], { types }), waiting)[0]).toMatchObject({
-    code: 'LimitsExceeded',
-    message: 'all available instance types exceed limits for nodepool (NodePool=default)',
-  });
-  expectScheduled(plan([nodePool({ limits: { cpu: '4' } }), waiting], { types }), waiting);
-});
-
-test('as many nodes as limits allow are planned, each charged with its largest candidate', () => {
-  const types = [instanceType({ cpu: '4', pods: '1' })];
-  expect(plan([nodePool({ limits: { cpu: '10' } }), ...pods(5)], { types }).newNodes).toHaveLength(2);
-  expect(plan([nodePool({ limits: { cpu: '17' } }), ...pods(2, { cpu: '15' })]).newNodes).toHaveLength(1);
-});
-
-test('limits of named devices count', () => {
-  const types = [instanceType({ capacity: { 'a.com/gpu': '2' }, pods: '1' })];
-  const gpu = pods(3, { requests: { 'a.com/gpu': '1' } });
-  expect(plan([nodePool({ limits: { 'a.com/gpu': '4' } }), ...gpu], { types }).newNodes).toHaveLength(2);
-});
-
-test('existing nodes of the pool use up its limits, also the number of nodes', () => {
-  const busy = object('v1', 'Node', 'n', {
-    metadata: { labels: { [label.nodePool]: 'default' } },
-    spec: {},
-    status: { capacity: { cpu: '4' }, allocatable: { cpu: '0', pods: '0' } },
-  });
-  const waiting = pod({ cpu: '1' });
-  const types = [instanceType({ cpu: '4' })];
-  expectUnscheduled(plan([nodePool({ limits: { cpu: '7' } }), busy, waiting], { types }), waiting);
-  expectScheduled(plan([nodePool({ limits: { cpu: '8' } }), busy, waiting], { types }), waiting);
-  expect(reasonsOf(plan([nodePool({ limits: { nodes: '1' } }), busy, waiting], { types }), waiting)[0]?.message).toBe(
-    'node limits have been exhausted for nodepool (NodePool=default)',
-  );
-});
-
-const hostPort = (port: number, more = {}) => ({
-  containers: [{ name: 'm', ports: [{ containerPort: 80, hostPort: port, protocol: 'TCP', ...more }] }],
-});
-
-test('a host port is given once per node, address and protocol', () => {
-  expect(plan([nodePool(), ...pods(2, { spec: hostPort(80) })]).newNodes).toHaveLength(2);
-  const udp = pod({ spec: hostPort(80, { protocol: 'UDP' }) });
-  expect(plan([nodePool(), pod({ spec: hostPort(80) }), udp]).newNodes).toHaveLength(1);
-  const ips = ['10.0.0.1', '10.0.0.2'].map((hostIP) => pod({ spec: hostPort(80, { hostIP }) }));
-  expect(plan([nodePool(), ...ips]).newNodes).toHaveLength(1);
-  expect(plan([nodePool(), ...ips, pod({ spec: hostPort(80) })]).newNodes).toHaveLength(2);
-});
-
-const daemonSet = (spec: object, name = 'agent') =>
-  object('apps/v1', 'DaemonSet', name, { metadata: { namespace: 'kube-system' }, spec: { template: { spec } } });
-const asking = (cpu: string) => [{ name: 'd', resources: { requests: { cpu } } }];
-
-test('what daemons take is counted and listed', () => {
-  const types = [instanceType({ cpu: '4' })];
-  const waiting = pod({ cpu: '3' });
-  const result = plan([nodePool(), daemonSet({ containers: asking('1') }), waiting], { types });
-  expect(newNodeOf(result, waiting).requests).toEqual({ cpu: '4', pods: '2' });
-  expectUnscheduled(plan([nodePool(), daemonSet({ containers: asking('2') }), waiting], { types }), waiting);
-});
-
-test.each([
-  ['a pool with startup taints', { startupTaints: [{ key: 's', effect: 'NoExecute' }] }, {}, true],
-  ['a pool with a PreferNoSchedule taint', { taints: [{ key: 'p', effect: 'PreferNoSchedule' }] }, {}, true],
-  ['a matching custom selector', { labels: { team: 'x' } }, { nodeSelector: { team: 'x' } }, true],
-  ['a selector on an unknown label', {}, { nodeSelector: { team: 'x' } }, false],
-  ['a taint it does not tolerate', { taints: [{ key: 't', effect: 'NoSchedule' }] }, {}, false],
-  [
-    'NotIn on an unknown key',
-    {},
-    {
-      affinity: {
-        nodeAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: {
-            nodeSelectorTerms: [{ matchExpressions: [requirement('a', 'NotIn', ['b'])] }],
-          },
-        },
-      },
-    },
-    true,
-  ],
-  [
-    'any matching alternative',
-    {},
-    {
-      affinity: {
-        nodeAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: {
-            nodeSelectorTerms: [
-              { matchExpressions: [requirement(label.zone, 'In', ['nowhere'])] },
-              { matchExpressions: [requirement(label.zone, 'In', ['zone-1'])] },
-            ],
-          },
-        },
-      },
-    },
-    true,
-  ],
-  [
-    'a preference that cannot be met',
-    {},
-    {
-      affinity: {
-        nodeAffinity: {
-          preferredDuringSchedulingIgnoredDuringExecution: [
-            { weight: 1, preference: { matchExpressions: [requirement('a', 'In', ['b'])] } },
-          ],
-        },
-      },
-    },
-    true,
-  ],
-  ['no instance type it could run on', {}, { nodeSelector: { [label.arch]: 'riscv' } }, false],
-  ['waiting for an initialised node', {}, { nodeSelector: { [label.initialized]: 'true' } }, true],
-])('a daemon with %s counts: %o', (_, pool, spec, counts) => {
-  const waiting = pod({ cpu: '1', spec: { tolerations: [{ operator: 'Exists' }] } });
-  const result = plan([nodePool(pool), daemonSet({ containers: asking('1'), ...spec }), waiting]);
-  expect(newNodeOf(result, waiting).requests['cpu']).toBe(counts ? '2' : '1');
-});
-
-test('a daemon that runs on some types only is charged there, and listed only where it is certain', () => {
-  const types = [
-    instanceType({ name: 'amd', arch: 'amd64', cpu: '4' }),
-    instanceType({ name: 'arm', arch: 'arm64', cpu: '4' }),
-  ];
-  const daemon = daemonSet({ containers: asking('2'), nodeSelector: { [label.arch]: 'arm64' } });
-  const small = pod({ cpu: '1' });
-  const large = pod({ cpu: '3' });
-  expect(newNodeOf(plan([nodePool(), daemon, small], { types }), small).requests['cpu']).toBe('1');
-  expect(newNodeOf(plan([nodePool(), daemon, large], { types }), large).instanceTypes).toEqual(['amd']);
-});
-
-test('the requests of a running daemon pod replace those of its template', () => {
-  const running = pod({
-    namespace: 'kube-system',
-    cpu: '3',
-    node: 'gone',
-    owner: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', controller: true },
-  });
-  const waiting = pod({ cpu: '1' });
-  const result = plan([nodePool(), daemonSet({ containers: asking('1') }), running, waiting]);
-  expect(newNodeOf(result, waiting).requests['cpu']).toBe('4');
-});
-
-test('host ports of a daemon keep pods only off types on which it runs', () => {
-  const types = [
-    instanceType({ name: 'amd', arch: 'amd64', price: 1 }),
-    instanceType({ name: 'arm', arch: 'arm64', price: 2 }),
-  ];
-  const daemon = daemonSet({ ...hostPort(80), nodeSelector: { [label.arch]: 'amd64' } });
-  const waiting = pod({ spec: hostPort(80) });
-  expect(newNodeOf(plan([nodePool(), daemon, waiting], { types }), waiting).instanceTypes).toEqual(['arm']);
-  const everywhere = plan([nodePool(), daemonSet(hostPort(80)), waiting], { types });
-  expect(reasonsOf(everywhere, waiting)[0]?.code).toBe('HostPortConflict');
-});
-
-test('pods with resource claims are not supported while DRA is ignored, and their daemons take nothing', () => {
-  const claims = { resourceClaims: [{ name: 'gpu' }] };
-  const device = pod({ spec: claims });
-  const waiting = pod({ cpu: '1' });
-  const result = plan([nodePool(), daemonSet({ ...claims, containers: asking('1') }), device, waiting]);
-  expect(reasonsOf(result, device)).toMatchObject([{ code: 'DynamicResourcesUnsupported' }]);
-  expect(newNodeOf(result, waiting).requests['cpu']).toBe('1');
+test('a pod that was planned but not bound is planned again, onto the claim made for it', () => {
+  const waiting = pods(2, { cpu: '1' });
+  const again = plan([nodePool(), nodeClaim('default-1'), ...waiting]);
+  expect(again.newNodes).toEqual([]);
+  expect(again.existingNodes).toMatchObject([{ name: 'default-1', pods: { length: 2 } }]);
 });
 
 test('the plan does not depend on the order of objects', () => {
@@ -443,8 +249,9 @@ test('one hopeless pod does not keep the others waiting', () => {
   expect(result.pods).toBe(6);
 });
 
-test('cheaper types of the catalogue are kept while pods are added', () => {
+test('the choice of types narrows as pods are added, and the cheapest that is left is chosen', () => {
+  expect(plan([nodePool(), pod({ cpu: '3' })]).newNodes[0]?.instanceTypes).toEqual(['c4', 'c8', 'c16']);
   const [planned] = plan([nodePool(), ...pods(2, { cpu: '3' })]).newNodes;
   expect(planned?.instanceTypes).toEqual(['c8', 'c16']);
-  expect(sizes.map((type) => type.name)).toEqual(['c2', 'c4', 'c8', 'c16']);
+  expect(planned?.chosen.instanceType).toBe('c8');
 });

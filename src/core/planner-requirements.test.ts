@@ -65,6 +65,8 @@ test.each(['kubernetes.io/role', 'sub.kubernetes.io/role', 'k8s.io/role', 'kops.
   (key) => {
     const asking = pod({ spec: { nodeSelector: { [key]: 'x' } } });
     expectScheduled(plan([nodePool({ labels: { [key]: 'x' } }), asking]), asking);
+    const required = nodePool({ requirements: [requirement(key, 'In', ['x', 'y'])] });
+    expect(valuesOf(newNodeOf(plan([required, asking]), asking), key)).toEqual(['x']);
   },
 );
 

@@ -65,6 +65,12 @@ test('capacity is shared across pools, and a lighter pool is no way out', () => 
   expect(result.unschedulable).toHaveLength(2);
 });
 
+test('a pool may have one node per reserved instance, and the pods share them', () => {
+  const result = plan([nodePool(), ...pods(5)], { types: [typeWith('a', reserved('r1', 3))] });
+  expect(result.newNodes.map((planned) => planned.pods.length)).toEqual([2, 2, 1]);
+  for (const planned of result.newNodes) expect(valuesOf(planned, reservationId)).toEqual(['r1']);
+});
+
 test('preferences are not given up for want of reserved capacity', () => {
   const prefers = {
     affinity: {
@@ -78,6 +84,15 @@ test('preferences are not given up for want of reserved capacity', () => {
   const types = [typeWith('a', reserved('r1', 0)), instanceType({ name: 'b', price: 5 })];
   const waiting = pod({ spec: prefers });
   expect(reasonsOf(plan([nodePool(), waiting], { types }), waiting)[0]?.code).toBe('ReservedCapacityDeferred');
+});
+
+test('a node keeps what it has reserved: a pod that would take it away goes elsewhere or waits', () => {
+  const types = [typeWith('a', reserved('r1', 1)), instanceType({ name: 'b', price: 5, zones: ['zone-2'] })];
+  const first = pod({ cpu: '2', spec: { nodeSelector: { [label.instanceType]: 'a' } } });
+  const demanding = pod({ cpu: '1', spec: { nodeSelector: { [label.capacityType]: 'on-demand' } } });
+  const result = plan([nodePool(), first, demanding], { types });
+  expect(valuesOf(newNodeOf(result, first), label.capacityType)).toEqual(['reserved']);
+  expect(newNodeOf(result, demanding).pods).toHaveLength(1);
 });
 
 test('with the gate off reserved offerings are held by nobody', () => {

@@ -16,7 +16,6 @@ import {
   pods,
   reasonsOf,
   requirement,
-  sizes,
   skew,
   spread,
   valuesOf,
@@ -105,17 +104,37 @@ test('four pods over capacity types become 2, 2', () => {
   expect(skew(plan([nodePool(), ...byType]), label.capacityType)).toEqual([2, 2]);
 });
 
+/** One pod runs on demand, and the pool makes spot nodes only. */
+const onlySpot = (waiting: SnapshotObject[]): SnapshotObject[] => [
+  nodePool({ requirements: [requirement(label.capacityType, 'In', ['spot'])] }),
+  node({ name: 'old', labels: { [label.capacityType]: 'on-demand' }, allocatable: { cpu: '0', pods: '0' } }),
+  pod({ labels: app, node: 'old' }),
+  ...waiting,
+];
+const byCapacityType = (more: Record<string, unknown> = {}, spec: Record<string, unknown> = {}): SnapshotObject[] =>
+  pods(5, { labels: app, cpu: '1', spec: { ...spread(label.capacityType, app, more), ...spec } });
+
+test('DoNotSchedule holds where the emptier domain is not to be had: 1, 2 and the rest waits', () => {
+  const result = plan(onlySpot(byCapacityType()));
+  expect(skew(result, label.capacityType)).toEqual([2]);
+  expect(result.unschedulable).toHaveLength(3);
+});
+
 test('ScheduleAnyway is violated where the domain is not to be had: 1, 5', () => {
-  const spot = node({ name: 'spot', labels: { [label.capacityType]: 'spot' }, allocatable: { cpu: '0', pods: '0' } });
-  const there = pod({ labels: app, node: 'spot' });
-  const pool = nodePool({ requirements: [requirement(label.capacityType, 'In', ['on-demand'])] });
-  const waiting = pods(5, {
-    labels: app,
-    cpu: '10m',
-    spec: spread(label.capacityType, app, { whenUnsatisfiable: 'ScheduleAnyway' }),
-  });
-  const result = plan([pool, spot, there, ...waiting]);
-  expectScheduled(result, ...waiting);
+  const result = plan(onlySpot(byCapacityType({ whenUnsatisfiable: 'ScheduleAnyway' })));
+  expect(skew(result, label.capacityType)).toEqual([5]);
+});
+
+test('pods on nodes the pod could not use do not count: 1, 5', () => {
+  const result = plan(onlySpot(byCapacityType({}, { nodeSelector: { [label.capacityType]: 'spot' } })));
+  expect(skew(result, label.capacityType)).toEqual([5]);
+  const required = nodeAffinity([requirement(label.capacityType, 'In', ['spot'])]);
+  expect(skew(plan(onlySpot(byCapacityType({}, required))), label.capacityType)).toEqual([5]);
+});
+
+test('without a selector pods on all nodes count: 1, 2', () => {
+  const other = nodeAffinity([requirement('team', 'DoesNotExist')]);
+  expect(skew(plan(onlySpot(byCapacityType({}, other))), label.capacityType)).toEqual([2]);
 });
 
 test('a pool that cannot provision leaves its zone empty, and the others at 1, 1', () => {
@@ -156,35 +175,25 @@ test('a preferred zone does not limit the domains, a node selector does', () => 
   expect(skew(plan([nodePool(), ...required]), label.zone)).toEqual([3, 3]);
 });
 
-test('required zones split 5, 10 between pods with and without them', () => {
-  const both = pods(10, {
-    labels: app,
-    cpu: '10m',
-    spec: { ...spread(label.zone, app), ...nodeAffinity([inZones('zone-1', 'zone-2')]) },
-  });
-  const one = pods(5, {
-    labels: app,
-    cpu: '10m',
-    spec: { ...spread(label.zone, app), ...nodeAffinity([inZones('zone-1')]) },
-  });
-  const result = plan([nodePool(), ...both, ...one]);
-  expectScheduled(result, ...both);
-  expect(skew(result, label.zone).reduce((sum, count) => sum + count, 0)).toBe(15 - result.unschedulable.length);
+test.each([
+  ['a node selector', (zone: string) => ({ nodeSelector: { [label.zone]: zone } })],
+  ['required node affinity', (zone: string) => nodeAffinity([inZones(zone)])],
+])('%s limits the domains each pod spreads over: 5, 10', (_, inZone) => {
+  const waiting = [...zonal(5, {}, { spec: inZone('zone-1') }), ...zonal(10, {}, { spec: inZone('zone-2') })];
+  const result = plan([nodePool(), ...waiting]);
+  expectScheduled(result, ...waiting);
+  expect(skew(result, label.zone)).toEqual([5, 10]);
 });
 
-test('nodes the pod could not use do not count (Honor), unless there is no selector', () => {
-  const types = [instanceType({ cpu: '16', capacityTypes: ['spot', 'on-demand'] })];
-  const spotNode = node({
-    name: 'spot-1',
-    zone: 'zone-1',
-    labels: { [label.capacityType]: 'spot' },
-    allocatable: { cpu: '0', pods: '0' },
-  });
-  const there = pod({ labels: app, node: 'spot-1' });
-  const pool = nodePool({ requirements: [inZones('zone-1')] });
-  const selecting = zonal(5, {}, { cpu: '10m', spec: { nodeSelector: { [label.capacityType]: 'on-demand' } } });
-  const result = plan([pool, spotNode, there, ...selecting], { types });
-  expect(skew(result, label.zone)).toEqual([5]);
+test('domains of nodes the pod could not use count only where node affinity is ignored', () => {
+  const elsewhere = ['x', 'y'].map((part) =>
+    node({ name: part, labels: { part, team: 'other' }, allocatable: { cpu: '0', pods: '0' } }),
+  );
+  const pool = nodePool({ labels: { part: 'z', team: 'own' } });
+  const over = (nodeAffinityPolicy: string) =>
+    pods(5, { labels: app, spec: { ...spread('part', app, { nodeAffinityPolicy }), nodeSelector: { team: 'own' } } });
+  expect(skew(plan([pool, ...elsewhere, ...over('Honor')]), 'part')).toEqual([5]);
+  expect(skew(plan([pool, ...elsewhere, ...over('Ignore')]), 'part')).toEqual([1]);
 });
 
 test('taints are ignored by default and hide domains when honoured', () => {
@@ -200,6 +209,26 @@ test('taints are ignored by default and hide domains when honoured', () => {
   const ignoring = plan([tainted, open, ...over()]);
   expect(skew(ignoring, 'part')).toEqual([1]);
   expect(ignoring.unschedulable).toHaveLength(4);
+});
+
+test('pools with mutually exclusive taints that share a domain give 3, 2, 1', () => {
+  const pools = ['bar', 'baz'].map((own) =>
+    nodePool({
+      name: own,
+      requirements: [requirement('part', 'In', ['foo', own])],
+      taints: [{ key: 'pool', value: own, effect: 'NoSchedule' }],
+    }),
+  );
+  const tolerating = (count: number, value: string) =>
+    pods(count, {
+      labels: app,
+      cpu: '10m',
+      spec: {
+        ...spread('part', app, { nodeTaintsPolicy: 'Honor' }),
+        tolerations: [{ key: 'pool', value, effect: 'NoSchedule' }],
+      },
+    });
+  expect(skew(plan([...pools, ...tolerating(2, 'bar'), ...tolerating(4, 'baz')]), 'part')).toEqual([1, 2, 3]);
 });
 
 test('matchLabelKeys separates revisions, and unknown keys are ignored', () => {
@@ -234,11 +263,38 @@ test('terminating, finished and node-less pods are not counted', () => {
   expect(skew(plan([nodePool(), n, ...ignored, ...zonal(3)]), label.zone)).toEqual([1, 1, 1]);
 });
 
+test('a rule without a selector counts everybody who is there and nobody who comes', () => {
+  const there = [...running('zone-1', 3), ...running('zone-2', 3)];
+  const waiting = pods(4, {
+    labels: { app: 'x' },
+    cpu: '10m',
+    spec: spread(label.zone, app, { labelSelector: undefined }),
+  });
+  const result = plan([nodePool(), ...there, ...waiting]);
+  expect(result.newNodes.map((planned) => valuesOf(planned, label.zone))).toEqual([['zone-3']]);
+});
+
+test('a node without a host name label counts under its name, one without any other label not at all', () => {
+  const bare = node({ name: 'bare', metadata: { labels: {} } });
+  const there = pod({ labels: app, cpu: '10m', node: 'bare' });
+  const overHosts = pod({ labels: app, cpu: '10m', spec: spread(label.hostname, app) });
+  newNodeOf(plan([nodePool(), bare, there, overHosts]), overHosts);
+  expect(skew(plan([nodePool(), bare, there, ...zonal(3)]), label.zone)).toEqual([1, 1, 1]);
+});
+
 test('a key no node will have cannot be spread over', () => {
   const waiting = pod({ labels: app, spec: spread('rack', app) });
   const [reason] = reasonsOf(plan([nodePool(), waiting]), waiting);
   expect(reason).toMatchObject({ code: 'TopologyUnsatisfiable', keys: ['rack'] });
   expect(reason?.message).toMatch(/^unsatisfiable topology constraint for topology spread, key=rack \(counts = /);
+});
+
+test('a new node is in a domain of a custom label only if its pool has the label', () => {
+  const racks = ['a', 'b'].map((rack) => node({ name: rack, labels: { rack }, allocatable: { cpu: '0', pods: '0' } }));
+  const waiting = pod({ labels: app, spec: spread('rack', app) });
+  expectUnscheduled(plan([nodePool(), ...racks, waiting]), waiting);
+  const pool = nodePool({ requirements: [requirement('rack', 'Exists')] });
+  expect(valuesOf(newNodeOf(plan([pool, ...racks, waiting]), waiting), 'rack')).toEqual(['a']);
 });
 
 test('spreading over a custom label of two pools splits by its values: 4 to 1 gives 4, 16', () => {
@@ -311,5 +367,38 @@ test('pods that fit spread onto existing nodes before new ones are made', () => 
     plan([nodePool({ limits: { cpu: '0' } }), ...nodes.slice(0, 1), ...waiting]),
     waiting[2] as SnapshotObject,
   );
-  expect(sizes).toHaveLength(4);
+});
+
+test('the first pod’s minDomains counts for all pods of one rule', () => {
+  const pool = nodePool({ requirements: [inZones('zone-1', 'zone-2')] });
+  const careful = zonal(1, { minDomains: 3 }, { cpu: '2' });
+  const others = zonal(3, { minDomains: 1 });
+  const result = plan([pool, ...careful, ...others]);
+  expect(skew(result, label.zone)).toEqual([1, 1]);
+  expect(result.unschedulable).toHaveLength(2);
+});
+
+test('spreads over host, zone and capacity type hold together', () => {
+  const rules = [
+    [label.capacityType, 1],
+    [label.zone, 2],
+    [label.hostname, 3],
+  ] as const;
+  const waiting = pods(14, {
+    labels: app,
+    spec: {
+      topologySpreadConstraints: rules.map(([topologyKey, maxSkew]) => ({
+        topologyKey,
+        maxSkew,
+        whenUnsatisfiable: 'DoNotSchedule',
+        labelSelector: { matchLabels: app },
+      })),
+    },
+  });
+  const result = plan([nodePool(), ...waiting]);
+  expectScheduled(result, ...waiting);
+  expect(skew(result, label.capacityType)).toEqual([7, 7]);
+  const zones = skew(result, label.zone);
+  expect([zones.length, (zones[2] as number) - (zones[0] as number) <= 2]).toEqual([3, true]);
+  expect(Math.max(...skew(result, label.hostname))).toBeLessThanOrEqual(3);
 });

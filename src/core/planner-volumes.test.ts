@@ -7,10 +7,12 @@ import {
   expectUnscheduled,
   newNodeOf,
   node,
+  nodeClaim,
   nodePool,
   object,
   plan,
   pod,
+  pods,
   provider,
   reasonsOf,
   requirement,
@@ -183,6 +185,29 @@ test('a node attaches no more volumes than its driver can; a shared claim counts
   newNodeOf(result, second);
   const unlimited = plan([nodePool(), node(), ...objects, first, second, shared]);
   expectOnNode(unlimited, 'node-1', first, second, shared);
+});
+
+test('many pods that share one claim share one node', () => {
+  const sharing = pods(5, { cpu: '100m', spec: using('a') });
+  const objects = [storageClass('s'), claim('a', { storageClassName: 's' }), csiNode(1), node()];
+  expectOnNode(plan([nodePool(), ...objects, ...sharing]), 'node-1', ...sharing);
+});
+
+test.each([
+  ['an in-tree EBS volume counts as one of its CSI driver', { awsElasticBlockStore: { volumeID: 'v' } }, false],
+  ['volumes of other in-tree plugins are not counted', { nfs: { server: 's', path: '/' } }, true],
+])('%s', (_, source, fits) => {
+  const old = object('v1', 'PersistentVolume', 'pv', { spec: source });
+  const objects = [old, claim('a', { volumeName: 'pv' }), csiNode(0), node()];
+  const waiting = pod({ cpu: '1', spec: using('a') });
+  const { existingNodes } = plan([nodePool(), ...objects, waiting]);
+  expect(existingNodes).toHaveLength(fits ? 1 : 0);
+});
+
+test('a claim in flight attaches any number of volumes until its CSINode is there', () => {
+  const objects = [storageClass('s'), claim('a', { storageClassName: 's' }), claim('b', { storageClassName: 's' })];
+  const waiting = pod({ cpu: '1', spec: using('a', 'b') });
+  expectOnNode(plan([nodePool(), nodeClaim('c'), csiNode(1), ...objects, waiting]), 'c', waiting);
 });
 
 test('volumes already attached to a node count', () => {

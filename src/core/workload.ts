@@ -20,6 +20,8 @@ export interface Need {
   readonly id: number;
   readonly columns: readonly number[];
   readonly amounts: readonly number[];
+  /** Columns that are asked for with nothing: no reason to refuse, but part of what a claim lists. */
+  readonly zeros: readonly number[];
 }
 
 /** Everything but the requests that decides where a pod can go, at one step of relaxation. */
@@ -250,12 +252,16 @@ class Grouping {
 
   private needOf(requests: ReadonlyMap<string, number>): Need {
     return remembered(this.needs, requests, () => {
-      const entries = [...requests].filter(([, amount]) => amount !== 0).sort();
-      return remembered(this.needsByText, JSON.stringify(entries), () => ({
-        id: this.needsByText.size,
-        columns: entries.map(([name]) => this.resources.column(name)),
-        amounts: entries.map(([, amount]) => amount),
-      }));
+      const entries = [...requests].sort();
+      return remembered(this.needsByText, JSON.stringify(entries), () => {
+        const some = entries.filter(([, amount]) => amount !== 0);
+        return {
+          id: this.needsByText.size,
+          columns: some.map(([name]) => this.resources.column(name)),
+          amounts: some.map(([, amount]) => amount),
+          zeros: entries.filter(([, amount]) => amount === 0).map(([name]) => this.resources.column(name)),
+        };
+      });
     });
   }
 

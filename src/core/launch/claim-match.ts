@@ -1,5 +1,6 @@
 // One claim against a provider's instance types: which types and offerings it allows, whether what it asks for fits, and
-// how flexible it has to stay. A matcher compiles each type once, however many claims ask.
+// how flexible it has to stay. A matcher compiles each type once, however many claims ask, and keeps nothing of the claims.
+// Types it was asked about fitting or flexibility are kept as long as the matcher.
 
 import { Catalogue } from '../pools/instance-types.ts';
 import { unmetMinValues } from '../pools/min-values.ts';
@@ -33,7 +34,7 @@ export class LaunchMatcher {
   private readonly table: RequirementTable;
   private readonly resources = new ResourceTable();
   private readonly catalogue: Catalogue;
-  private readonly offeringSets = new WeakMap<readonly RequirementSpec[], RequirementSet>();
+  private readonly sets = new WeakMap<readonly RequirementSpec[], RequirementSet>();
 
   constructor(facts: ProviderFacts) {
     this.rules = labelRules(facts);
@@ -48,7 +49,10 @@ export class LaunchMatcher {
 
   match(requirements: readonly RequirementSpec[], requests: ResourceQuantities = {}): ClaimMatch {
     const { table, rules, catalogue } = this;
-    const wanted = this.setOf(requirements);
+    // In a table of its own: what claims ask for is different every time and must not be kept.
+    const wanted = new RequirementTable(rules.wellKnown).setOf(
+      requirements.map((spec) => normalizedRequirement(rules, spec)),
+    );
     const asked = this.resources.vector(requests);
     const isAllowed = (set: RequirementSet): boolean => table.computeCompatible(wanted, set, 'wellKnown');
     return {
@@ -57,8 +61,8 @@ export class LaunchMatcher {
         const requirement = wanted.byKey.get(normalizedKey(rules, key));
         return requirement === undefined || allows(requirement, value);
       },
-      allowsType: (type) => catalogue.typesOf([type]).every(({ set }) => table.computeIntersects(set, wanted)),
-      allowsOffering: (offering) => isAllowed(this.offeringSet(offering.requirements)),
+      allowsType: (type) => table.computeIntersects(this.setOf(type.requirements), wanted),
+      allowsOffering: (offering) => isAllowed(this.setOf(offering.requirements)),
       fits: (type) =>
         catalogue
           .typesOf([type])
@@ -72,14 +76,13 @@ export class LaunchMatcher {
     };
   }
 
-  private offeringSet(requirements: readonly RequirementSpec[]): RequirementSet {
-    let set = this.offeringSets.get(requirements);
-    if (set === undefined) this.offeringSets.set(requirements, (set = this.setOf(requirements)));
-    return set;
-  }
-
   private setOf(requirements: readonly RequirementSpec[]): RequirementSet {
-    return this.table.setOf(requirements.map((spec) => normalizedRequirement(this.rules, spec)));
+    let set = this.sets.get(requirements);
+    if (set === undefined) {
+      set = this.table.setOf(requirements.map((spec) => normalizedRequirement(this.rules, spec)));
+      this.sets.set(requirements, set);
+    }
+    return set;
   }
 }
 

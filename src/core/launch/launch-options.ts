@@ -1,11 +1,12 @@
 // What could be launched for a NodeClaim: every available offering of the given types that its requirements allow,
 // cheapest first. Used wherever a claim meets a catalogue outside a plan: launching, the claim's capacity types, prices.
 import { label } from '../../api/names.ts';
-import { type LabelRules, labelRules, normalizedRequirement } from '../requirements/label-rules.ts';
+import { labelRules, normalizedRequirement } from '../requirements/label-rules.ts';
 import { allows, operatorOf, type Requirement } from '../requirements/requirement.ts';
-import { type RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
+import { RequirementTable } from '../requirements/requirement-set.ts';
 import { at, ResourceTable } from '../resources/resource-table.ts';
 import type { InstanceTypeSpec, OfferingSpec, ProviderFacts, RequirementSpec } from '../snapshot.ts';
+import { LaunchMatcher } from './claim-match.ts';
 
 export interface LaunchOption {
   instanceType: InstanceTypeSpec;
@@ -18,19 +19,12 @@ export function launchOptions(
   requirements: readonly RequirementSpec[],
   facts: ProviderFacts,
 ): LaunchOption[] {
-  const catalogue = catalogueOf(facts);
-  const { rules, table } = catalogue;
-  // In a table of its own: what claims ask for is different every time and must not be kept.
-  const wanted = new RequirementTable(rules.wellKnown).setOf(
-    requirements.map((spec) => normalizedRequirement(rules, spec)),
-  );
+  const match = matcherFor(facts).match(requirements);
   const options: LaunchOption[] = [];
   for (const instanceType of types) {
-    if (!table.computeIntersects(catalogue.setOf(instanceType.requirements), wanted)) continue;
+    if (!match.allowsType(instanceType)) continue;
     for (const offering of instanceType.offerings) {
-      if (offering.available && table.computeCompatible(wanted, catalogue.setOf(offering.requirements), 'wellKnown')) {
-        options.push({ instanceType, offering });
-      }
+      if (offering.available && match.allowsOffering(offering)) options.push({ instanceType, offering });
     }
   }
   return options.sort(
@@ -44,33 +38,16 @@ export function launchOptions(
   );
 }
 
-/** The requirements of a provider's types and offerings, compiled once: a burst asks about all of them for every claim. */
-interface CompiledCatalogue {
-  readonly rules: LabelRules;
-  readonly table: RequirementTable;
-  setOf(specs: readonly RequirementSpec[]): RequirementSet;
-}
+/** A burst asks about the same types for every claim. */
+const matchers = new WeakMap<ProviderFacts, LaunchMatcher>();
 
-const catalogues = new WeakMap<ProviderFacts, CompiledCatalogue>();
-
-function catalogueOf(facts: ProviderFacts): CompiledCatalogue {
-  let catalogue = catalogues.get(facts);
-  if (catalogue === undefined) {
-    const rules = labelRules(facts);
-    const table = new RequirementTable(rules.wellKnown);
-    const sets = new WeakMap<readonly RequirementSpec[], RequirementSet>();
-    const setOf = (specs: readonly RequirementSpec[]): RequirementSet => {
-      let set = sets.get(specs);
-      if (set === undefined) {
-        set = table.setOf(specs.map((spec) => normalizedRequirement(rules, spec)));
-        sets.set(specs, set);
-      }
-      return set;
-    };
-    catalogue = { rules, table, setOf };
-    catalogues.set(facts, catalogue);
+function matcherFor(facts: ProviderFacts): LaunchMatcher {
+  let matcher = matchers.get(facts);
+  if (matcher === undefined) {
+    matcher = new LaunchMatcher(facts);
+    matchers.set(facts, matcher);
   }
-  return catalogue;
+  return matcher;
 }
 
 /** What pods can use of a type, as quantities: capacity less every overhead, huge pages off memory too. */

@@ -39,9 +39,12 @@ export class ClaimFinisher {
   private readonly candidates = new Map<string, Candidates>();
   private readonly specs = new Map<RequirementSet, RequirementSpec[]>();
   private readonly numbers = new Map<string, number>();
+  /** Some pod lists a resource it wants nothing of. */
+  private readonly askedForNothing: boolean;
 
   constructor(world: World) {
     this.world = world;
+    this.askedForNothing = world.workload.groups.some(({ need }) => need.zeros.length > 0);
   }
 
   finish(claim: Claim): FinishedClaim {
@@ -160,8 +163,14 @@ export class ClaimFinisher {
         total[column] = amount + (groups.length === 0 ? 0 : least);
       });
     }
-    return this.world.resources.quantities(total);
+    return this.world.resources.quantities(total, this.askedForNothing ? zerosOf(this.world, claim) : nothing);
   }
+}
+
+const nothing: ReadonlySet<number> = new Set();
+
+function zerosOf(world: World, claim: Claim): ReadonlySet<number> {
+  return new Set(claim.pods.flatMap((pod) => (world.workload.pods[pod] as PlannedPod).group.need.zeros));
 }
 
 /** Marks for launch: some listed type is priced or sized by an overlay. */

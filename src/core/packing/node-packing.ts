@@ -167,7 +167,7 @@ export class NodePacking {
     const kind = this.columns.kindOf[index] as number;
     const known = this.domainAnswers[kind] as number;
     if (known >> 1 === this.asking) return (known & 1) === 1;
-    const accepts = this.topology.narrow(rules, node.set, true) !== undefined;
+    const accepts = this.topology.narrow(rules, node.set, 'strict') !== undefined;
     this.domainAnswers[kind] = (this.asking << 1) | (accepts ? 1 : 0);
     return accepts;
   }

@@ -133,5 +133,5 @@ function computeSmallestNeed(groups: readonly PodGroup[]): Need {
       else least.set(column, Math.min(amount, need.amounts[at] as number));
     }
   }
-  return { id: -1, columns: [...least.keys()], amounts: [...least.values()] };
+  return { id: -1, columns: [...least.keys()], amounts: [...least.values()], zeros: [] };
 }

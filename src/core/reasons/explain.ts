@@ -230,7 +230,7 @@ function explainAlternative(
   const blocked = blockingTopology(context, constraint, set);
   if (blocked !== undefined) return topologyReason(topology, constraint, blocked, set, nodePool);
   topology.prepare(constraint.rules);
-  const narrowed = topology.narrow(constraint.rules, set, false);
+  const narrowed = topology.narrow(constraint.rules, set, 'wellKnown');
   if (narrowed === undefined) return undefined;
   const fixed = volume?.set.requirements.map(({ key }) => key) ?? [];
   const outcome = filterOutcome(world, template, narrowed, group.need, limits, constraint.ports, fixed);
@@ -276,10 +276,11 @@ function blockingTopology(
     for (const rule of key.rules) {
       const spreads = key.spreads.filter((group) => group === rule.group);
       const alone = { ...rules, keys: [{ ...key, rules: [rule], spreads, options: [] }] };
-      if (!topology.prepare(alone) || topology.narrow(alone, set, false) === undefined) return rule.group;
+      if (!topology.prepare(alone) || topology.narrow(alone, set, 'wellKnown') === undefined) return rule.group;
     }
     const together = { ...rules, keys: [{ ...key, options: [] }] };
-    if (!topology.prepare(together) || topology.narrow(together, set, false) === undefined) return key.rules[0]?.group;
+    if (!topology.prepare(together) || topology.narrow(together, set, 'wellKnown') === undefined)
+      return key.rules[0]?.group;
   }
   return undefined;
 }

@@ -63,10 +63,10 @@ export class ResourceTable {
     return text;
   }
 
-  /** The non-zero amounts as quantities, by name. */
-  quantities(vector: ResourceVector): Record<string, string> {
+  /** The amounts as quantities, by name; of those that are zero only the `listed` ones. */
+  quantities(vector: ResourceVector, listed?: ReadonlySet<number>): Record<string, string> {
     const result: Record<string, string> = {};
-    const columns = [...vector.keys()].filter((column) => vector[column] !== 0);
+    const columns = [...vector.keys()].filter((column) => vector[column] !== 0 || listed?.has(column));
     columns.sort((left, right) => ((this.names[left] as string) < (this.names[right] as string) ? -1 : 1));
     for (const column of columns) result[this.names[column] as string] = this.format(column, vector[column] as number);
     return result;

@@ -5,7 +5,7 @@
 import type { Taint } from '../kube/objects.ts';
 import { grants, placeholderHostname } from '../requirements/node-wish.ts';
 import { allows, type Requirement, requirementOf } from '../requirements/requirement.ts';
-import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
+import type { RequirementSet, RequirementTable, UndefinedKeys } from '../requirements/requirement-set.ts';
 import { filterToleratesTaints, type TopologyGroup } from './topology-groups.ts';
 import type { KeyDomains, StartingCounts, TopologyIndex } from './topology-index.ts';
 import type { DomainRule, KeyRules, TopologyRules } from './topology-rules.ts';
@@ -98,13 +98,13 @@ export class TopologyState {
 
   /**
    * What the prepared rules make of a node with these labels: the narrowed set, or undefined if it is not acceptable.
-   * Nodes that exist must have the label; on new ones a missing label is a choice still open.
+   * Nodes that exist must have the label; on new ones a well-known label that nobody has narrowed is a choice still open.
    */
-  narrow(rules: TopologyRules, set: RequirementSet, exists: boolean): RequirementSet | undefined {
+  narrow(rules: TopologyRules, set: RequirementSet, labels: UndefinedKeys): RequirementSet | undefined {
     let result = set;
     for (const key of rules.keys) {
+      if (!this.table.defines(set, key.domains.key, labels)) return undefined;
       const requirement = set.byKey.get(key.domains.key);
-      if (requirement === undefined && exists) return undefined;
       const choice = this.choose(key, requirement);
       if (choice === undefined) return undefined;
       if (choice !== this.table.empty) result = this.table.meet(result, choice);
@@ -115,6 +115,7 @@ export class TopologyState {
   /** Whether a new node with these labels can be in a domain the prepared rules leave open. */
   isOpen(rules: TopologyRules, set: RequirementSet): boolean {
     for (const key of rules.keys) {
+      if (!this.table.defines(set, key.domains.key, 'wellKnown')) return false;
       const requirement = set.byKey.get(key.domains.key);
       if (requirement === undefined) continue;
       const mask = this.maskOf(key.domains, requirement);
@@ -131,6 +132,7 @@ export class TopologyState {
   ): RequirementSet | undefined {
     let result = set;
     for (const key of rules.keys) {
+      if (!this.table.defines(set, key.domains.key, 'wellKnown')) return undefined;
       const requirement = set.byKey.get(key.domains.key);
       if (!key.collapse) {
         const choice = this.choose(key, requirement);

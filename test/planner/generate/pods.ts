@@ -93,7 +93,8 @@ const nodeSelector = sometimes(
   ),
 );
 
-const topologyKey = fc.constantFrom(label.zone, label.hostname, label.hostname);
+/** Pools and nodes have the last two only sometimes. */
+const topologyKey = fc.constantFrom(label.zone, label.zone, ...Array<string>(4).fill(label.hostname), 'team', 'tier');
 
 const podTerm = (otherNamespaces: boolean): fc.Arbitrary<PodTerm> =>
   fc
@@ -115,9 +116,7 @@ const spread = ({ preferences: soft, capacityTypeSpreads }: PodOptions): fc.Arbi
     .record({
       maxSkew: fc.constantFrom(1, 1, 2),
       topologyKey: fc.constantFrom(
-        label.zone,
-        label.zone,
-        label.hostname,
+        ...[label.zone, label.zone, label.zone, label.hostname, label.hostname, 'team'],
         ...(capacityTypeSpreads ? [label.capacityType] : []),
       ),
       whenUnsatisfiable: fc.constantFrom<Spread['whenUnsatisfiable']>(
@@ -233,25 +232,33 @@ const broken = fc.constantFrom<Partial<PodSpec>>(
   { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] },
 );
 
+/** The label keys a pod's node selector and required node affinity speak about. */
+function requiredKeys({ nodeSelector, affinity: own }: PodSpec): Set<string> {
+  const terms = own?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  return new Set([
+    ...Object.keys(nodeSelector ?? {}),
+    ...terms.flatMap(({ matchExpressions }) => (matchExpressions ?? []).map(({ key }) => key)),
+  ]);
+}
+
 function withoutOddities(drawn: PodSpec, options: PodOptions): PodSpec {
-  const spec = honoringRequirements(drawn, options);
-  const { nodeSelector, ...rest } = withoutAlternatives(spec, options);
-  const { requiredDuringSchedulingIgnoredDuringExecution: nearby } = spec.affinity?.podAffinity ?? {};
-  if (options.oddAffinities || nearby === undefined)
-    return nodeSelector === undefined ? rest : { ...rest, nodeSelector };
+  const spec = withoutAlternatives(honoringRequirements(drawn, options), options);
+  const nearby = spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const keys = requiredKeys(spec);
+  if (options.oddAffinities || !nearby.some((term) => keys.has(term.topologyKey))) return spec;
+  const { nodeSelector, ...rest } = spec;
   const { requiredDuringSchedulingIgnoredDuringExecution: strict, ...nodeAffinity } = rest.affinity?.nodeAffinity ?? {};
-  void strict;
+  void [nodeSelector, strict];
   return { ...rest, affinity: { ...rest.affinity, nodeAffinity } };
 }
 
 function honoringRequirements(spec: PodSpec, options: PodOptions): PodSpec {
-  const { nodeSelector, affinity: own, topologySpreadConstraints: spreads } = spec;
-  const required = own?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (options.ignoringSpreads || spreads === undefined || (nodeSelector ?? required) === undefined) return spec;
-  const honoring = spreads.map(({ nodeAffinityPolicy, ...rest }) => {
-    void nodeAffinityPolicy;
-    return rest;
-  });
+  const { topologySpreadConstraints: spreads } = spec;
+  if (options.ignoringSpreads || spreads === undefined) return spec;
+  const keys = requiredKeys(spec);
+  const honoring = spreads.map(({ nodeAffinityPolicy, ...rest }) =>
+    nodeAffinityPolicy === undefined || keys.has(rest.topologyKey) ? rest : { ...rest, nodeAffinityPolicy },
+  );
   return { ...spec, topologySpreadConstraints: honoring };
 }
 
