@@ -17,14 +17,16 @@ export interface PodOptions {
   preferences: boolean;
   spreads: boolean;
   /**
-   * Spreads that ignore the node requirements their pod has: planning as specified takes the least count over the domains
-   * the pod may use, kube-scheduler over all domains.
+   * Spreads over a key the pod also has node requirements on, and that ignore those requirements or have alternatives to
+   * them: planning as specified takes the least count over the domains of the first alternative, kube-scheduler over all
+   * domains the spread looks at.
    */
-  ignoringSpreads: boolean;
-  /** Spreads over capacity types: reserved capacity is settled last, so a node counts for what it may not become. */
-  capacityTypeSpreads: boolean;
+  oddSpreads: boolean;
   affinities: boolean;
-  /** Pods that must be near others and also have node requirements: they may start a second domain, which kube-scheduler refuses. */
+  /**
+   * Pods that must be near others over a key they also have node requirements on: they may start a second domain, which
+   * kube-scheduler refuses.
+   */
   oddAffinities: boolean;
   antiAffinities: boolean;
   /** Several required node affinity terms. */
@@ -111,13 +113,13 @@ const podTerm = (otherNamespaces: boolean): fc.Arbitrary<PodTerm> =>
 const selfTerm = (app: string): fc.Arbitrary<PodTerm> =>
   topologyKey.map((key) => ({ labelSelector: { matchLabels: { app } }, topologyKey: key }));
 
-const spread = ({ preferences: soft, capacityTypeSpreads }: PodOptions): fc.Arbitrary<Spread> =>
+const spread = ({ preferences: soft }: PodOptions): fc.Arbitrary<Spread> =>
   fc
     .record({
       maxSkew: fc.constantFrom(1, 1, 2),
       topologyKey: fc.constantFrom(
-        ...[label.zone, label.zone, label.zone, label.hostname, label.hostname, 'team'],
-        ...(capacityTypeSpreads ? [label.capacityType] : []),
+        ...[label.zone, label.zone, label.zone, label.hostname, label.hostname],
+        ...[label.capacityType, 'team'],
       ),
       whenUnsatisfiable: fc.constantFrom<Spread['whenUnsatisfiable']>(
         'DoNotSchedule',
@@ -242,7 +244,7 @@ function requiredKeys({ nodeSelector, affinity: own }: PodSpec): Set<string> {
 }
 
 function withoutOddities(drawn: PodSpec, options: PodOptions): PodSpec {
-  const spec = withoutAlternatives(honoringRequirements(drawn, options), options);
+  const spec = plainSpreads(options.alternatives ? drawn : withoutAlternatives(drawn), options);
   const nearby = spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   const keys = requiredKeys(spec);
   if (options.oddAffinities || !nearby.some((term) => keys.has(term.topologyKey))) return spec;
@@ -252,19 +254,20 @@ function withoutOddities(drawn: PodSpec, options: PodOptions): PodSpec {
   return { ...rest, affinity: { ...rest.affinity, nodeAffinity } };
 }
 
-function honoringRequirements(spec: PodSpec, options: PodOptions): PodSpec {
+function plainSpreads(spec: PodSpec, options: PodOptions): PodSpec {
   const { topologySpreadConstraints: spreads } = spec;
-  if (options.ignoringSpreads || spreads === undefined) return spec;
   const keys = requiredKeys(spec);
-  const honoring = spreads.map(({ nodeAffinityPolicy, ...rest }) =>
-    nodeAffinityPolicy === undefined || keys.has(rest.topologyKey) ? rest : { ...rest, nodeAffinityPolicy },
-  );
-  return { ...spec, topologySpreadConstraints: honoring };
+  if (options.oddSpreads || !spreads?.some((rule) => keys.has(rule.topologyKey))) return spec;
+  const honoring = spreads.map(({ nodeAffinityPolicy, ...rest }) => {
+    void nodeAffinityPolicy;
+    return rest;
+  });
+  return { ...withoutAlternatives(spec), topologySpreadConstraints: honoring };
 }
 
-function withoutAlternatives(spec: PodSpec, options: PodOptions): PodSpec {
+function withoutAlternatives(spec: PodSpec): PodSpec {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (options.alternatives || required === undefined) return spec;
+  if (required === undefined) return spec;
   const one = { nodeSelectorTerms: required.nodeSelectorTerms.slice(0, 1) };
   const nodeAffinity = { ...spec.affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: one };
   return { ...spec, affinity: { ...spec.affinity, nodeAffinity } };

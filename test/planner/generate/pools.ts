@@ -35,7 +35,8 @@ const poolRequirement = (minValues: boolean): fc.Arbitrary<RequirementSpec> =>
     ),
   );
 
-export function pool(options: PoolOptions): fc.Arbitrary<(name: string) => SnapshotObject> {
+/** Made under a name, and perhaps for one capacity type only. */
+export function pool(options: PoolOptions): fc.Arbitrary<(name: string, capacityType?: string) => SnapshotObject> {
   const taints = fc.constantFrom<Taint[] | undefined>(
     undefined,
     undefined,
@@ -63,7 +64,11 @@ export function pool(options: PoolOptions): fc.Arbitrary<(name: string) => Snaps
         : fc.constant(undefined),
       unusable: sometimes(6, fc.constantFrom('not ready', 'deleting', 'static', 'other class')),
     })
-    .map((parts) => (name) => poolObject(name, parts));
+    .map((parts) => (name, capacityType) => {
+      const only: RequirementSpec[] =
+        capacityType === undefined ? [] : [{ key: label.capacityType, operator: 'In', values: [capacityType] }];
+      return poolObject(name, { ...parts, requirements: [...parts.requirements, ...only] });
+    });
 }
 
 interface PoolParts {

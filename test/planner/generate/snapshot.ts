@@ -1,6 +1,7 @@
 // Random snapshots with mixed constraints. Everything is an arbitrary of fast-check, so that a failing snapshot shrinks to
 // a small one; a named mix says which features take part.
 import * as fc from 'fast-check';
+import { label } from '../../../src/api/index.ts';
 import type { Snapshot, SnapshotObject } from '../../../src/core/index.ts';
 import { catalogue } from './catalogue.ts';
 import { type MachineParts, machineObjects, machineParts, waitingPod } from './nodes.ts';
@@ -10,6 +11,8 @@ import { defined, provider, sometimes, time } from './values.ts';
 import { volumeObjects } from './volumes.ts';
 
 export interface Mix extends PodOptions, PoolOptions {
+  /** Pools may make several capacity types also where pods are spread over those: a node that is open counts for none. */
+  openCapacityTypes: boolean;
   reserved: boolean;
   leaving: boolean;
   starting: boolean;
@@ -24,8 +27,7 @@ export interface Mix extends PodOptions, PoolOptions {
 export const everything: Mix = {
   preferences: true,
   spreads: true,
-  ignoringSpreads: true,
-  capacityTypeSpreads: true,
+  oddSpreads: true,
   affinities: true,
   oddAffinities: true,
   antiAffinities: true,
@@ -37,6 +39,7 @@ export const everything: Mix = {
   limits: true,
   minValues: true,
   softTaints: true,
+  openCapacityTypes: true,
   reserved: true,
   leaving: true,
   starting: true,
@@ -50,9 +53,9 @@ export const everything: Mix = {
 /** Only what planning as specified and kube-scheduler judge alike. */
 export const agreeable: Mix = {
   ...everything,
-  ignoringSpreads: false,
-  capacityTypeSpreads: false,
+  oddSpreads: false,
   oddAffinities: false,
+  openCapacityTypes: false,
 };
 
 type Named = (name: string) => SnapshotObject;
@@ -118,6 +121,10 @@ function namespaceObjects(): SnapshotObject[] {
   ];
 }
 
+function spreadsOverCapacityTypes({ spec }: PodParts): boolean {
+  return (spec.topologySpreadConstraints ?? []).some(({ topologyKey }) => topologyKey === label.capacityType);
+}
+
 export function snapshots(mix: Mix): fc.Arbitrary<Snapshot> {
   const replicated = fc.record({ parts: podParts(mix), count: fc.integer({ min: 1, max: mix.replicas }) });
   return fc
@@ -133,7 +140,10 @@ export function snapshots(mix: Mix): fc.Arbitrary<Snapshot> {
       maxInstanceTypes: fc.constantFrom(600, 600, 600, 2),
     })
     .map(({ types, pools, machines, pods, daemons, budgets, ...settings }) => {
-      const poolObjects = pools.map((make, i) => make(`pool-${i}`));
+      const isDecided = !mix.openCapacityTypes && pods.some(({ parts }) => spreadsOverCapacityTypes(parts));
+      const poolObjects = pools.map((make, i) =>
+        make(`pool-${i}`, isDecided ? (['on-demand', 'spot'][i % 2] as string) : undefined),
+      );
       const poolName = (i: number): string | undefined => poolObjects[i % poolObjects.length]?.metadata.name;
       const built = machines.map((parts: MachineParts, i) => machineObjects(parts, i, poolName(i)));
       const waiting: PodParts[] = pods.flatMap(({ parts, count }) => Array.from({ length: count }, () => parts));

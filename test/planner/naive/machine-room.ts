@@ -64,7 +64,8 @@ export class MachineRoom {
       if (incompatible(base, volumes, new Set()) !== undefined) continue;
       const where = { requirements: both(base, volumes), taints: this.machine.taints };
       const answer = topology.narrow(pod, asking.strict, where);
-      if ('refused' in answer || incompatible(where.requirements, answer.narrowed, new Set()) !== undefined) continue;
+      // What the pod does not mind the node lacking is not thereby there.
+      if ('refused' in answer || incompatible(this.#requirements, answer.narrowed, new Set()) !== undefined) continue;
       this.#left = minus(this.#left, asking.requests);
       this.#ports.push(...hostPorts(spec));
       this.#attach(pod, spec);
