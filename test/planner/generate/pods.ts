@@ -118,8 +118,13 @@ const spread = ({ preferences: soft }: PodOptions): fc.Arbitrary<Spread> =>
     .record({
       maxSkew: fc.constantFrom(1, 1, 2),
       topologyKey: fc.constantFrom(
-        ...[label.zone, label.zone, label.zone, label.hostname, label.hostname],
-        ...[label.capacityType, 'team'],
+        label.zone,
+        label.zone,
+        label.zone,
+        label.hostname,
+        label.hostname,
+        label.capacityType,
+        'team',
       ),
       whenUnsatisfiable: fc.constantFrom<Spread['whenUnsatisfiable']>(
         'DoNotSchedule',
