@@ -19,6 +19,7 @@ export interface After {
 export function afterCommand(whatIf: WhatIf, command: Command, number: number): After | undefined {
   const { fleet } = whatIf;
   const gone = new Set(command.members.map((member) => member.name));
+  const goneClaims = new Set(command.members.map(({ machine }) => machine.claim?.metadata.name));
   const placeOf = new Map<string, string>();
   const added: SnapshotObject[] = [];
   if (command.reason !== 'Empty') {
@@ -36,7 +37,8 @@ export function afterCommand(whatIf: WhatIf, command: Command, number: number): 
   let evictions = 0;
   const items = fleet.snapshot.objects.items.flatMap((object) => {
     const { kind, metadata } = object;
-    if ((kind === 'Node' || kind === 'NodeClaim') && gone.has(metadata.name)) return [];
+    if (kind === 'Node' && gone.has(metadata.name)) return [];
+    if (kind === 'NodeClaim' && goneClaims.has(metadata.name)) return [];
     if (kind !== 'Pod' || !gone.has((object as Pod).spec?.nodeName ?? '')) return [object];
     evictions += 1;
     const place = placeOf.get(namespacedKey(metadata));
@@ -44,10 +46,15 @@ export function afterCommand(whatIf: WhatIf, command: Command, number: number): 
     return place === undefined ? [] : [{ ...object, spec: { ...(object as Pod).spec, nodeName: place } }];
   });
   const { snapshot } = fleet;
-  return {
-    snapshot: { ...snapshot, objects: { ...snapshot.objects, items: [...items, ...added] as SnapshotObject[] } },
-    evictions,
-  };
+  const objects = { ...snapshot.objects, items: [...items, ...added] as SnapshotObject[] };
+  const { nodeState } = snapshot;
+  if (nodeState === undefined) return { snapshot: { ...snapshot, objects }, evictions };
+  const staying = nodeState.filter(
+    ({ node, nodeClaim }) => !gone.has(node ?? '') && !(nodeClaim !== undefined && goneClaims.has(nodeClaim)),
+  );
+  const names = added.filter(({ kind }) => kind === 'Node').map(({ metadata }) => metadata.name);
+  const coming = names.map((name) => ({ node: name, nodeClaim: name, initialized: true }));
+  return { snapshot: { ...snapshot, objects, nodeState: [...staying, ...coming] }, evictions };
 }
 
 function newMachine(fleet: Fleet, name: string, { nodePool, chosen, requirements }: PlannedNode): SnapshotObject[] {

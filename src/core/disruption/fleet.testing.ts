@@ -32,6 +32,8 @@ export interface MachineParts {
   annotations?: Record<string, string>;
   taints?: Fields[];
   claim?: Fields;
+  /** The same as the node's, unless said otherwise. */
+  claimName?: string;
   claimStatus?: Fields;
   claimMetadata?: Fields;
   nodeMetadata?: Fields;
@@ -75,10 +77,10 @@ export function machine(name: string, parts: MachineParts = {}): SnapshotObject[
         conditions: [{ type: 'Ready', status: parts.ready ?? 'True', lastTransitionTime }],
       },
     },
-    nodeClaim(name, {
+    nodeClaim(parts.claimName ?? name, {
       labels,
       spec: { ...parts.claim },
-      status: { conditions, allocatable: room, capacity: room, ...parts.claimStatus },
+      status: { providerID: `test:///${name}`, conditions, allocatable: room, capacity: room, ...parts.claimStatus },
       metadata: { creationTimestamp: '2026-01-01T00:00:00Z', ...parts.claimMetadata },
     }),
   ];

@@ -380,6 +380,20 @@ describe('consolidation among pools', () => {
     expect(names(finish(multiNodeCommand(roundOf(objects))).command?.members)).toEqual(['a', 'b']);
   });
 
+  test('several nodes become one in one move, whatever their claims are called', () => {
+    const nodes = ['a', 'b', 'c'];
+    const objects = nodes.flatMap((name) => [
+      ...machine(name, { type: 'c16', claimName: `claim-of-${name}` }),
+      running(name),
+    ]);
+    const nodeState = nodes.map((name) => ({ node: name, nodeClaim: `claim-of-${name}`, initialized: true }));
+    for (const parts of [{}, { nodeState }]) {
+      const { command } = finish(multiNodeCommand(roundOf([pool(), ...objects], parts)));
+      expect(names(command?.members)).toEqual(nodes);
+      expect(command?.replacements).toHaveLength(1);
+    }
+  });
+
   test('moves from on-demand to reserved capacity that is cheaper', () => {
     const reserved = offering('zone-1', 'reserved', 0.01, {
       requirements: [requirement('example.com/reservation-id', 'In', ['r-1'])],
