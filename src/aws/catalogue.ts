@@ -6,6 +6,7 @@ export {
   dnsSuffixOf,
   nodeRoleName,
   partitionOf,
+  ruleNameOf,
 } from './iam/account.ts';
 export {
   controllerPolicies,

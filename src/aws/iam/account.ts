@@ -21,16 +21,27 @@ export function dnsSuffixOf(region: string): string {
   return region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
 }
 
-/** IAM's limit for names of roles. */
+/** Limits for names: of roles and policies in IAM, of rules in EventBridge. */
 const longestRoleName = 64;
+const longestPolicyName = 128;
+const longestRuleName = 64;
 
-/** The usual name; one that is too long ends in a hash instead of being refused. */
-export function roleName(prefix: string, cluster: string): string {
-  const name = `${prefix}-${cluster}`;
-  if (name.length <= longestRoleName) return name;
+/** The cluster's name; one that is too long ends in a hash instead of being refused, or of meeting another's. */
+function shortened(cluster: string, longest: number): string {
+  if (cluster.length <= longest) return cluster;
   const hash = createHash('sha256').update(cluster).digest('hex').slice(0, 8);
-  return `${name.slice(0, longestRoleName - 9)}-${hash}`;
+  return `${cluster.slice(0, longest - 9)}-${hash}`;
 }
+
+const named = (prefix: string, cluster: string, longest: number): string =>
+  `${prefix}-${shortened(cluster, longest - prefix.length - 1)}`;
+
+const roleName = (prefix: string, cluster: string): string => named(prefix, cluster, longestRoleName);
+
+export const policyNameOf = (prefix: string, cluster: string): string => named(prefix, cluster, longestPolicyName);
+
+export const ruleNameOf = (cluster: string, id: string): string =>
+  `${shortened(cluster, longestRuleName - id.length - 1)}-${id}`;
 
 export const nodeRoleName = (cluster: string): string => roleName('KarpenterNodeRole', cluster);
 

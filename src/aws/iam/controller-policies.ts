@@ -1,7 +1,7 @@
 // What the controller may do, and nothing else: launches must carry the cluster's tags, and only what carries them may be
 // changed or deleted. Six documents, because IAM limits the size of one.
 import { awsTag } from '../../api/index.ts';
-import type { ClusterAccount } from './account.ts';
+import { type ClusterAccount, policyNameOf } from './account.ts';
 
 export interface Statement {
   Sid: string;
@@ -27,7 +27,8 @@ export const policyParts = [
 ] as const;
 export type PolicyPart = (typeof policyParts)[number];
 
-export const policyName = (part: PolicyPart, cluster: string): string => `KarpenterController${part}Policy-${cluster}`;
+export const policyName = (part: PolicyPart, cluster: string): string =>
+  policyNameOf(`KarpenterController${part}Policy`, cluster);
 
 export interface ControllerPolicyOptions extends ClusterAccount {
   /** ARN of the role that nodes get. */

@@ -8,7 +8,8 @@ export function cloudFormation(description: string, resources: readonly Infrastr
     Description: description,
     Resources: Object.assign({}, ...resources.map((each) => substituted(resourcesOf(each)))) as object,
   };
-  return stringify(template, { lineWidth: 0, aliasDuplicateObjects: false });
+  // CloudFormation reads YAML 1.1, to which a date, `on` or `no` is no text unless quoted.
+  return stringify(template, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 function resourcesOf(resource: InfrastructureResource): Record<string, unknown> {

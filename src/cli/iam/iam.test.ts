@@ -195,6 +195,29 @@ describe('mistakes', () => {
     await expect(iam(...args)).rejects.toThrow(message);
   });
 
+  test('the longest names a cluster can have make names of policies and rules that fit, and do not meet', async () => {
+    const names = async (cluster: string): Promise<Record<'policies' | 'rules', string[]>> => {
+      const rules = parse(await iam('queue', '--cluster', cluster, '-o', 'cloudformation')) as {
+        Resources: Record<string, { Properties: { Name?: string } }>;
+      };
+      return {
+        policies: Object.keys(JSON.parse(await iam('policy', '--cluster', cluster, ...here.slice(2))) as object),
+        rules: Object.values(rules.Resources).flatMap(({ Properties: { Name } }) => Name ?? []),
+      };
+    };
+    const [left, right] = [await names(`${'x'.repeat(99)}a`), await names(`${'x'.repeat(99)}b`)];
+    expect(Math.max(...left.policies.map((name) => name.length))).toBeLessThanOrEqual(128);
+    expect(Math.max(...left.rules.map((name) => name.length))).toBeLessThanOrEqual(64);
+    const all = [left, right].flatMap(({ policies, rules }) => [...policies, ...rules]);
+    expect(new Set(all).size).toBe(22);
+  });
+
+  test('CloudFormation, which reads YAML 1.1, is given dates and odd names of clusters as text', async () => {
+    const text = await iam('trust', '--cluster', 'on', '-o', 'cloudformation');
+    expect(text).toMatch(/Version: ["']2012-10-17["']/);
+    expect(await iam('node-role', '--cluster', 'on', '-o', 'cloudformation')).toMatch(/ClusterName: ["']on["']/);
+  });
+
   test('a role name that IAM would refuse for its length is shortened with a hash', async () => {
     const long = 'x'.repeat(90);
     const [role] = JSON.parse(await iam('node-role', '--cluster', long, '--region', 'us-west-2', '--account', '1')) as {

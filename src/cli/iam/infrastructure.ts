@@ -16,6 +16,7 @@ import {
   queueArn,
   queuePolicy,
   retentionSeconds,
+  ruleNameOf,
 } from '../../aws/catalogue.ts';
 
 export interface PolicyResource {
@@ -112,16 +113,11 @@ export function queueResource(of: ClusterAccount, name: string): QueueResource {
     policy: queuePolicy(of, name),
     rules: eventRules.map(({ id, description, pattern }) => ({
       id,
-      name: ruleName(of.cluster, id),
+      name: ruleNameOf(of.cluster, id),
       description: `Kerf, cluster ${of.cluster}: ${description}`,
       pattern,
     })),
   };
-}
-
-/** EventBridge allows 64 characters. */
-function ruleName(cluster: string, id: string): string {
-  return `${cluster.slice(0, 63 - id.length)}-${id}`;
 }
 
 function roleArn({ partition, account }: ClusterAccount, role: string): string {
