@@ -126,7 +126,7 @@ export class AwsCloud implements Cloud {
       this.tellMissingClass({ kind: 'NodePool', ...pool.metadata });
       throw new CloudError('createFailed', `EC2NodeClass ${name} of NodePool ${pool.metadata.name} not found`);
     }
-    return this.options.types.list(nodeClass);
+    return this.options.types.listInSlices(nodeClass);
   }
 
   /** A missing class is no drift: there is nothing to compare with. */

@@ -215,7 +215,7 @@ export async function openNodeClasses(options: NodeClassBenchOptions = {}) {
             placementGroupOf: (nodeClass) => placementGroups.known(nodeClass),
           }),
           disableDryRun: options.disableDryRun ?? false,
-          instanceTypes: (nodeClass) => typeNames.map((name) => type(name, nodeClass as NodeClassShape)),
+          instanceTypes: async (nodeClass) => typeNames.map((name) => type(name, nodeClass as NodeClassShape)),
           async serviceCidr() {
             await cluster.resolveServiceCidr();
             return cluster.serviceCidr;

@@ -13,7 +13,7 @@ const validation = new Validation({
   clock,
   checks: { run: async () => ({ kind: 'passed' }) },
   disableDryRun: true,
-  instanceTypes: () => [],
+  instanceTypes: async () => [],
   poolsOf: () => [],
   serviceCidr: async () => '10.100.0.0/16',
 });

@@ -28,7 +28,7 @@ export interface ValidationParts {
   checks: { run(launch: CheckedLaunch): Promise<CheckOutcome> };
   /** Setting `disableDryRun`: nothing is asked, everything passes. */
   disableDryRun: boolean;
-  instanceTypes(nodeClass: EC2NodeClass): readonly InstanceTypeSpec[];
+  instanceTypes(nodeClass: EC2NodeClass): Promise<readonly InstanceTypeSpec[]>;
   /** Pools that refer to the class. */
   poolsOf(nodeClassName: string): readonly NodePool[];
   /** The addresses of services, which AL2023 nodes must know. */
@@ -90,7 +90,7 @@ export class Validation {
   private async check(nodeClass: EC2NodeClass): Promise<CheckOutcome> {
     if (this.parts.disableDryRun) return { kind: 'passed' };
     const pools = this.parts.poolsOf(nodeClass.metadata.name ?? '');
-    const instanceType = checkedType(nodeClass, this.parts.instanceTypes(nodeClass), pools);
+    const instanceType = checkedType(nodeClass, await this.parts.instanceTypes(nodeClass), pools);
     if (instanceType === undefined) {
       const message = `no instance type can be launched with EC2NodeClass ${nodeClass.metadata.name}: its images, subnets and settings fit none`;
       throw new KerfError('NothingToCheck', message, { retryable: true });

@@ -2,6 +2,7 @@
 // says that something it was built from changed. The numbers are compared on every call; nothing is allocated when all of
 // them are the same (bench: `aws-types`).
 import type { EC2NodeClass } from '../../api/index.ts';
+import { atOnce, type Clock, inSlices, type Sliced } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
 import type { UnavailableOfferings } from '../unavailable-offerings/unavailable-offerings.ts';
 import type { CapacityReservation, InstanceTypeContext, Prices } from './context.ts';
@@ -50,7 +51,12 @@ export interface ClassView {
   readonly images: string;
   readonly placementGroup: InstanceTypeContext['placementGroup'];
   built?: Built;
+  /** Set while the first build is under way in slices. */
+  building?: Promise<void> | undefined;
 }
+
+/** Types built between two yields: a fraction of a millisecond. */
+const typesAtOnce = 16;
 
 export function newClassView(
   nodeClass: EC2NodeClass,
@@ -62,7 +68,8 @@ export function newClassView(
 
 export function updatedTypes(view: ClassView, sources: ViewSources): readonly InstanceTypeSpec[] {
   const { built } = view;
-  if (built === undefined || built.changes !== sources.changes) return (view.built = build(view, sources)).types;
+  if (built === undefined || built.changes !== sources.changes)
+    return (view.built = atOnce(build(view, sources))).types;
   const isAllNew = takeCommonChanges(built, sources);
   const isSoldOutChanged = built.unavailable !== sources.unavailable.version;
   const isMemoryChanged = built.memory !== sources.memory.version;
@@ -83,7 +90,22 @@ export function updatedTypes(view: ClassView, sources: ViewSources): readonly In
   return built.types;
 }
 
-function build(view: ClassView, sources: ViewSources): Built {
+/** Builds what `updatedTypes` would have to build, without holding up the event loop; done already most of the time. */
+export async function prepareTypes(view: ClassView, sources: ViewSources, clock: Clock): Promise<void> {
+  if (view.built?.changes === sources.changes) return;
+  const settle = async (): Promise<void> => {
+    const built = await inSlices(clock, build(view, sources));
+    // Somebody who could not wait may have been quicker: what they were given stays the same.
+    if (view.built?.changes !== built.changes) view.built = built;
+  };
+  view.building ??= settle().finally(() => {
+    view.building = undefined;
+  });
+  await view.building;
+}
+
+/** Numbers are noted first: whatever changes between two slices is seen as changed afterwards. */
+function* build(view: ClassView, sources: ViewSources): Sliced<Built> {
   const { nodeClass, placementGroup, images } = view;
   const { unavailable, memory, infos } = sources;
   const shape = readNodeClass(nodeClass, sources.zones, (id) => sources.availableInReservation(id));
@@ -118,7 +140,11 @@ function build(view: ClassView, sources: ViewSources): Built {
   built.priced = sources.pricedByOverlay();
   built.sequences = infos.map(({ InstanceType }) => unavailable.sequenceOf(InstanceType));
   built.builder = instanceTypeBuilder(context);
-  built.types = infos.map(built.builder.build);
+  built.types = [];
+  for (const info of infos) {
+    built.types.push(built.builder.build(info));
+    if (built.types.length % typesAtOnce === 0) yield;
+  }
   return built;
 }
 

@@ -1,8 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { awsLabel, type EC2NodeClass, label } from '../../api/index.ts';
+import type { Clock } from '../../base/index.ts';
 import { awsRefusal } from '../fake-client.testing.ts';
-import { infoOf } from './instance-types.testing.ts';
-import { availableIn, liveWorld, named, onDemand, readyClass, spot, subnets, zones } from './live-types.testing.ts';
+import { infoOf, infos } from './instance-types.testing.ts';
+import {
+  availableIn,
+  type LiveWorld,
+  liveWorld,
+  named,
+  onDemand,
+  readyClass,
+  spot,
+  subnets,
+  zones,
+} from './live-types.testing.ts';
 
 const pool = (zone: string | undefined, capacityType: string, instanceType = 'm5.large') => ({
   instanceType,
@@ -10,6 +21,14 @@ const pool = (zone: string | undefined, capacityType: string, instanceType = 'm5
   capacityType,
 });
 const [zoneA, zoneB] = zones;
+
+/** Enough types that building them takes several slices. */
+async function wideWorld(): Promise<Omit<LiveWorld, 'clock'> & { clock: Clock }> {
+  const world = await liveWorld({}, { isRefreshed: false });
+  world.said.types = ['m5.large', ...infos.slice(0, 60).map(({ InstanceType }) => InstanceType)];
+  await world.types.refresh();
+  return world;
+}
 
 describe('discovery', () => {
   test('asks for hardware-virtualised types of both architectures, and for zones, in the largest pages', async () => {
@@ -106,6 +125,38 @@ describe('T20: the same list', () => {
     said.zonesOf = () => zones.slice(0, 2);
     await types.refresh();
     expect(availableIn(named(types.list(readyClass()), 'm5.large'))).toHaveLength(4);
+  });
+
+  test('is built in slices where somebody can wait, once for all who do, and is what a hurried call was given', async () => {
+    const { types, clock } = await wideWorld();
+    let turns = 0;
+    clock.breathe = () => Promise.resolve().then(() => void (turns += 1));
+    const waiting = [types.listInSlices(readyClass()), types.listInSlices(readyClass())];
+    const hurried = types.list(readyClass());
+    for (const list of await Promise.all(waiting)) expect(list).toBe(hurried);
+    expect(turns).toBeGreaterThan(0);
+    expect(await types.listInSlices(readyClass())).toBe(hurried);
+  });
+
+  test('is right when prices, marks and types change while it is built', async () => {
+    const { types, clock, said, unavailable } = await wideWorld();
+    const changes = [
+      () => unavailable.markPool(pool(zoneA, spot)),
+      () => (said.prices = { ...said.prices, version: 1, spot: () => undefined }),
+      async () => {
+        said.types = [...said.types, 'c5.large'];
+        await types.refresh();
+      },
+    ];
+    for (const change of changes) {
+      clock.breathe = () => {
+        delete clock.breathe;
+        return Promise.resolve(change()).then(() => undefined);
+      };
+      const list = await types.listInSlices(readyClass({ kubelet: { maxPods: changes.indexOf(change) + 5 } }));
+      const fresh = readyClass({ kubelet: { maxPods: changes.indexOf(change) + 5, podsPerCore: 0 } });
+      expect(list.map(availableIn)).toEqual(types.list(fresh).map(availableIn));
+    }
   });
 
   test('T22: asked for many times at once it is one list with every type once', async () => {

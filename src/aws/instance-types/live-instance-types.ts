@@ -14,7 +14,7 @@ import type { InstanceTypeSpec } from '../../core/index.ts';
 import type { Gauge, Log, Metrics } from '../../ports/index.ts';
 import type { UnavailableOfferings } from '../unavailable-offerings/unavailable-offerings.ts';
 import type { BuiltInTables } from './built-in-tables.ts';
-import { type ClassView, newClassView, updatedTypes, type ViewSources } from './class-view.ts';
+import { type ClassView, newClassView, prepareTypes, updatedTypes, type ViewSources } from './class-view.ts';
 import type { InstanceTypeContext, Prices } from './context.ts';
 import { DiscoveredMemory } from './discovered-memory.ts';
 import { describeInstanceTypes, describeOfferings } from './discovery.ts';
@@ -82,12 +82,23 @@ export class InstanceTypes {
     for (const result of [infos, offerings]) if (result.status === 'rejected') throw result.reason;
   }
 
+  /** As `list`, without holding up the event loop when the class is seen for the first time. */
+  async listInSlices(nodeClass: EC2NodeClass): Promise<readonly InstanceTypeSpec[]> {
+    this.refuseUnknown(nodeClass);
+    await prepareTypes(this.view(nodeClass), this.sources, this.options.clock);
+    return this.list(nodeClass);
+  }
+
   /** Every type, as the class sees it. */
   list(nodeClass: EC2NodeClass): readonly InstanceTypeSpec[] {
+    this.refuseUnknown(nodeClass);
+    return updatedTypes(this.view(nodeClass), this.sources);
+  }
+
+  private refuseUnknown(nodeClass: EC2NodeClass): void {
     if (this.sources.infos.length === 0) throw unknown('no instance types found');
     if (this.sources.zones.length === 0) throw unknown('no instance types offerings found');
     if ((nodeClass.status?.subnets ?? []).length === 0) throw unknown('no subnets found');
-    return updatedTypes(this.view(nodeClass), this.sources);
   }
 
   /** A registered node had this much memory. */

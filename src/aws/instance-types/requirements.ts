@@ -4,7 +4,7 @@
 import { awsLabel, label } from '../../api/names.ts';
 import type { RequirementSpec } from '../../core/index.ts';
 import { amiFamilies } from './ami-family.ts';
-import type { InstanceTypeContext } from './context.ts';
+import type { CapacityReservation, InstanceTypeContext } from './context.ts';
 import { architectureOf, type InstanceTypeInfo } from './instance-type-info.ts';
 
 /** `c6gn.xlarge` → c, 6; `u-6tb1.56xlarge` → u, 1; `u7i-12tb.224xlarge` → u, 7. */
@@ -80,8 +80,50 @@ export function purchasableCapacityTypes(info: InstanceTypeInfo): ('on-demand' |
 export type RequirementBuilder = (info: InstanceTypeInfo) => RequirementSpec[];
 
 /** Equal requirements of different types are one object: a catalogue has tens of thousands, few of them distinct. */
+class Shared {
+  private readonly known = new Map<string, Map<string | number | boolean | undefined, RequirementSpec>>();
+
+  of(key: string, value: string | number | boolean | undefined): RequirementSpec {
+    return this.found(key, value) ?? this.keep(key, value, oneOf(key, value === undefined ? [] : [String(value)]));
+  }
+
+  ofList(key: string, values: string[]): RequirementSpec {
+    const id = values.length === 0 ? undefined : values.join();
+    return this.found(key, id) ?? this.keep(key, id, oneOf(key, values));
+  }
+
+  private found(key: string, id: string | number | boolean | undefined): RequirementSpec | undefined {
+    return this.known.get(key)?.get(id);
+  }
+
+  private keep(key: string, id: string | number | boolean | undefined, requirement: RequirementSpec): RequirementSpec {
+    const ofKey = this.known.get(key) ?? new Map<string | number | boolean | undefined, RequirementSpec>();
+    this.known.set(key, ofKey.set(id, requirement));
+    return requirement;
+  }
+}
+
+/** What is the same for every class: most labels of a type. Made once per type, for all classes that are ever listed. */
+const labelsByTable = new WeakMap<InstanceTypeContext['bandwidthMbps'], WeakMap<InstanceTypeInfo, RequirementSpec[]>>();
+const sharedLabels = new Shared();
+
+function labelsOf(info: InstanceTypeInfo, context: InstanceTypeContext): RequirementSpec[] {
+  let ofTypes = labelsByTable.get(context.bandwidthMbps);
+  if (ofTypes === undefined) labelsByTable.set(context.bandwidthMbps, (ofTypes = new WeakMap()));
+  let labels = ofTypes.get(info);
+  if (labels === undefined) {
+    const made: RequirementSpec[] = [];
+    const add: AddLabel = (key, value) => void made.push(sharedLabels.of(key, value));
+    addTypeLabels(info, context, add);
+    addGpuLabels(info, add);
+    addAcceleratorLabels(info, add);
+    ofTypes.set(info, (labels = made));
+  }
+  return labels;
+}
+
 export function requirementBuilder(context: InstanceTypeContext): RequirementBuilder {
-  const known = new Map<string, RequirementSpec>();
+  const shared = new Shared();
   const family = amiFamilies[context.amiFamily];
   const group = context.placementGroup;
   const sameForAll = [
@@ -92,33 +134,35 @@ export function requirementBuilder(context: InstanceTypeContext): RequirementBui
     oneOf(awsLabel.placementGroupPartition, partitionsOf(context)),
   ];
   return (info) => {
-    const requirements: RequirementSpec[] = [];
-    const addList = (key: string, values: string[]): void => {
-      const id = `${key} ${values.length} ${values.join()}`;
-      let requirement = known.get(id);
-      if (requirement === undefined) known.set(id, (requirement = oneOf(key, values)));
-      requirements.push(requirement);
-    };
-    const add: AddLabel = (key, value) => addList(key, value === undefined ? [] : [String(value)]);
     const architecture = architectureOf(info);
     const zones = zonesOfType(info, context);
     const reservations = context.reservations.filter(({ instanceType }) => instanceType === info.InstanceType);
     const capacityTypes = purchasableCapacityTypes(info);
-    add(label.instanceType, info.InstanceType);
-    add(label.arch, architecture);
-    // There are no Windows images for arm64: such a type has no operating system at all.
-    add(label.os, family.os === 'windows' && architecture !== 'amd64' ? undefined : family.os);
-    addList(label.zone, zones);
-    addList(awsLabel.zoneId, zoneIdsOf(zones, context));
-    addList(label.capacityType, reservations.length === 0 ? capacityTypes : [...capacityTypes, 'reserved']);
-    addList(awsLabel.capacityReservationId, distinct(reservations.map(({ id }) => id)));
-    addList(awsLabel.capacityReservationType, distinct(reservations.map(({ type }) => type)));
-    addList(awsLabel.capacityReservationInterruptible, distinct(reservations.map((one) => String(one.interruptible))));
-    addTypeLabels(info, context, add);
-    addGpuLabels(info, add);
-    addAcceleratorLabels(info, add);
-    requirements.push(...sameForAll);
-    return requirements;
+    const distinct = (valueOf: (reservation: CapacityReservation) => string): string[] =>
+      [...new Set(reservations.map(valueOf))].sort();
+    return [
+      shared.of(label.instanceType, info.InstanceType),
+      shared.of(label.arch, architecture),
+      // There are no Windows images for arm64: such a type has no operating system at all.
+      shared.of(label.os, family.os === 'windows' && architecture !== 'amd64' ? undefined : family.os),
+      shared.ofList(label.zone, zones),
+      shared.ofList(awsLabel.zoneId, zoneIdsOf(zones, context)),
+      shared.ofList(label.capacityType, reservations.length === 0 ? capacityTypes : [...capacityTypes, 'reserved']),
+      shared.ofList(
+        awsLabel.capacityReservationId,
+        distinct(({ id }) => id),
+      ),
+      shared.ofList(
+        awsLabel.capacityReservationType,
+        distinct(({ type }) => type),
+      ),
+      shared.ofList(
+        awsLabel.capacityReservationInterruptible,
+        distinct(({ interruptible }) => String(interruptible)),
+      ),
+      ...labelsOf(info, context),
+      ...sameForAll,
+    ];
   };
 }
 
@@ -136,10 +180,6 @@ export function partitionsOf(context: InstanceTypeContext): string[] {
 
 export function oneOf(key: string, values: string[]): RequirementSpec {
   return values.length === 0 ? { key, operator: 'DoesNotExist' } : { key, operator: 'In', values };
-}
-
-function distinct(values: string[]): string[] {
-  return [...new Set(values)].sort();
 }
 
 function splitName(name: string): [family: string, size: string] {

@@ -89,7 +89,7 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
           validation: {
             checks: provider.launchChecks,
             disableDryRun: aws.disableDryRun,
-            instanceTypes: (nodeClass) => provider.types.list(nodeClass),
+            instanceTypes: (nodeClass) => provider.types.listInSlices(nodeClass),
             async serviceCidr() {
               await facts.resolveServiceCidr();
               return facts.serviceCidr;

@@ -128,7 +128,8 @@ export async function openRig(emulator: AwsEmulator) {
         placementGroupOf: (nodeClass) => placementGroups.known(nodeClass),
       }),
       disableDryRun: false,
-      instanceTypes: (nodeClass) => ['m5.large', 'm6g.large'].map((name) => type(name, nodeClass as NodeClassShape)),
+      instanceTypes: async (nodeClass) =>
+        ['m5.large', 'm6g.large'].map((name) => type(name, nodeClass as NodeClassShape)),
       async serviceCidr() {
         await facts.resolveServiceCidr();
         return facts.serviceCidr;
