@@ -35,10 +35,13 @@ export class AwsCluster {
   #controller: ChildProcess | undefined;
   #machines: Machines | undefined;
   #metricsPort = 0;
+  readonly #flags: Record<string, string>;
   /** What the controller printed. */
   output = '';
 
-  constructor() {
+  /** `flags` of the controller, beside those every test needs. */
+  constructor(flags: Record<string, string> = {}) {
+    this.#flags = flags;
     this.#cluster = useControlPlane({ controllerManager: true, scheduler: true });
     this.#emulator = useAwsEmulator();
   }
@@ -129,6 +132,7 @@ export class AwsCluster {
       // One replica: a lease would only be lost to a slow machine.
       'disable-leader-election': 'true',
       'batch-max-duration': '3s',
+      ...this.#flags,
     };
     const env: NodeJS.ProcessEnv = {
       PATH: process.env['PATH'],
@@ -186,6 +190,20 @@ export class AwsCluster {
     return (JSON.parse(await this.kubectl('get', ...what, '-o', 'json')) as { items: T[] }).items;
   }
 
+  async readyReplicas(name: string): Promise<number> {
+    return Number((await this.kubectl('get', 'deployment', name, '-o', 'jsonpath={.status.readyReplicas}')) || 0);
+  }
+
+  /** Reasons of the events about objects of a kind. */
+  async events(kind: string): Promise<string[]> {
+    const about = await this.items<{ reason?: string; message?: string }>(
+      'events',
+      '-A',
+      `--field-selector=involvedObject.kind=${kind}`,
+    );
+    return about.map(({ reason, message }) => `${reason}: ${message}`);
+  }
+
   async metrics(): Promise<string> {
     return (await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`)).text();
   }
@@ -217,8 +235,8 @@ export class AwsCluster {
 }
 
 /** One cluster for the tests of a file. */
-export function useAwsCluster(): AwsCluster {
-  const cluster = new AwsCluster();
+export function useAwsCluster(flags: Record<string, string> = {}): AwsCluster {
+  const cluster = new AwsCluster(flags);
   beforeAll(() => cluster.prepare(), 300_000);
   afterAll(() => cluster.close(), 60_000);
   return cluster;

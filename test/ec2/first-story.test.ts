@@ -9,8 +9,7 @@ import { capacity, deployment, nodeClass, pool } from './objects.ts';
 const cluster = useAwsCluster();
 const patience = { timeout: 120_000, interval: 1_000 };
 
-const readyReplicas = async (name: string): Promise<number> =>
-  Number((await cluster.kubectl('get', 'deployment', name, '-o', 'jsonpath={.status.readyReplicas}')) || 0);
+const readyReplicas = (name: string): Promise<number> => cluster.readyReplicas(name);
 const nodes = () => cluster.items<Node>('nodes', '-l', 'karpenter.sh/nodepool=default');
 
 describe('a cluster on EC2', { timeout: 400_000 }, () => {

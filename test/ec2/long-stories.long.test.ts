@@ -10,8 +10,7 @@ const cluster = useAwsCluster();
 const eightCores = { key: 'karpenter.k8s.aws/instance-cpu', operator: 'In', values: ['8'] };
 const patience = { timeout: 300_000, interval: 2_000 };
 
-const readyReplicas = async (name: string): Promise<number> =>
-  Number((await cluster.kubectl('get', 'deployment', name, '-o', 'jsonpath={.status.readyReplicas}')) || 0);
+const readyReplicas = (name: string): Promise<number> => cluster.readyReplicas(name);
 const ids = async (): Promise<string[]> =>
   (await cluster.instances())
     .filter(({ State }) => State?.Name === 'running' || State?.Name === 'pending')
