@@ -47,6 +47,7 @@ export interface AwsCloudOptions {
   isPlacementGroupUnknown(nodeClass: EC2NodeClass): boolean;
   /** Why the claim's machine is no longer what its class asks for. */
   driftOf(claim: NodeClaim, nodeClass: EC2NodeClass): Promise<string | undefined>;
+  whyNotJoined(claim: NodeClaim, nodeClass: EC2NodeClass | undefined): Promise<string | undefined>;
 }
 
 const minuteMs = 60_000;
@@ -135,6 +136,10 @@ export class AwsCloud implements Cloud {
     const nodeClass = await this.options.nodeClassOf(claim.spec.nodeClassRef.name);
     if (nodeClass === undefined || nodeClass.metadata.deletionTimestamp !== undefined) return undefined;
     return this.options.driftOf(claim, nodeClass);
+  }
+
+  async whyNotJoined(claim: NodeClaim): Promise<string | undefined> {
+    return this.options.whyNotJoined(claim, await this.options.nodeClassOf(claim.spec.nodeClassRef.name));
   }
 
   repairPolicies(): readonly RepairPolicy[] {

@@ -134,6 +134,7 @@ export async function launchWorld(
     placementGroupOf,
     isPlacementGroupUnknown: () => said.isGroupUnknown,
     driftOf: async () => undefined,
+    whyNotJoined: async () => undefined,
   });
   const refusals: LaunchWorld['refusals'] = new Map();
   scriptEc2(live, refusals);

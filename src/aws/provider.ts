@@ -10,6 +10,7 @@ import { CapacityReservations } from './capacity-reservations/capacity-reservati
 import { ReservationCounts } from './capacity-reservations/reservation-counts.ts';
 import type { AwsClients } from './clients/clients.ts';
 import { AwsCloud } from './cloud.ts';
+import { eksCluster } from './discovery/cluster.ts';
 import { cannotTell, driftReason } from './drift/drift.ts';
 import { Launcher } from './fleet/launcher.ts';
 import { Images } from './images/images.ts';
@@ -19,6 +20,7 @@ import { builtInTables } from './instance-types/built-in-tables.ts';
 import { InstanceTypes } from './instance-types/live-instance-types.ts';
 import { Instances } from './instances/instances.ts';
 import { instanceIdOf } from './instances/provider-id.ts';
+import { Joining } from './joining/why-not-joined.ts';
 import { LaunchChecks } from './launch-checks/launch-checks.ts';
 import { LaunchTemplates } from './launch-templates/launch-templates.ts';
 import { PlacementGroups } from './placement-groups/placement-groups.ts';
@@ -116,6 +118,8 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     markFull: (id) => addresses.markFull(id),
     exhausted: (id) => counts.exhausted(id),
   });
+  const profiles = new InstanceProfiles({ iam: clients.iam, clock, region, clusterName, unique: randomUUID });
+  const joining = new Joining({ ec2, eks: eksCluster(clients.eks, clusterName), profiles, clock, clusterName });
   const cloud = new AwsCloud({
     types,
     instances,
@@ -125,6 +129,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     reservations: counts,
     placementGroupOf,
     isPlacementGroupUnknown: (nodeClass) => !placementGroups.isLookedUp(nodeClass),
+    whyNotJoined: (claim, nodeClass) => joining.why(claim, nodeClass),
     driftOf: (claim, nodeClass) => driftOf(claim, nodeClass, { types, instances, placementGroups }),
   });
   return {
@@ -140,7 +145,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     placementGroups,
     subnets: new Subnets({ ec2, clock, refreshMs: settings.subnetRefreshIntervalMs, addresses }),
     securityGroups: new SecurityGroups({ ec2, clock }),
-    profiles: new InstanceProfiles({ iam: clients.iam, clock, region, clusterName, unique: randomUUID }),
+    profiles,
     reservations: new CapacityReservations({ ec2, clock, log, counts }),
     images: new Images({
       ec2,

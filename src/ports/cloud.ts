@@ -61,6 +61,8 @@ export interface Cloud {
   list(options?: CallOptions): Promise<Instance[]>;
   instanceTypes(pool: NodePool, options?: CallOptions): Promise<readonly InstanceTypeSpec[]>;
   driftReason(claim: NodeClaim, options?: CallOptions): Promise<string | undefined>;
+  /** What keeps a machine that was launched a while ago from joining, in a clause; undefined when nothing can be told. */
+  whyNotJoined?(claim: NodeClaim): Promise<string | undefined>;
   repairPolicies(): readonly RepairPolicy[];
 }
 
@@ -124,6 +126,7 @@ export function cloudWith(cloud: Cloud, changes: Partial<Cloud>): Cloud {
     facts: cloud.facts,
     nodeClasses: cloud.nodeClasses,
     ...(cloud.registrationHooks === undefined ? {} : { registrationHooks: cloud.registrationHooks }),
+    ...(cloud.whyNotJoined === undefined ? {} : { whyNotJoined: cloud.whyNotJoined.bind(cloud) }),
     create: (claim, options) => cloud.create(claim, options),
     delete: (claim, options) => cloud.delete(claim, options),
     get: (providerID, options) => cloud.get(providerID, options),

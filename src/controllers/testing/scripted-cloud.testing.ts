@@ -25,6 +25,8 @@ export class ScriptedCloud implements Cloud {
   outlives = 0;
   /** What a launch says about the machine, beside its id. */
   facets: Partial<Instance> = {};
+  /** What it thinks keeps machines from joining. */
+  joinTrouble: () => Promise<string | undefined> = async () => undefined;
 
   async create(claim: NodeClaim): Promise<Instance> {
     const name = claim.metadata.name ?? '';
@@ -48,6 +50,10 @@ export class ScriptedCloud implements Cloud {
     };
     this.machines.set(providerID, instance);
     return instance;
+  }
+
+  whyNotJoined(): Promise<string | undefined> {
+    return this.joinTrouble();
   }
 
   async delete(claim: NodeClaim): Promise<void> {

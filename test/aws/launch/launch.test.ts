@@ -1,11 +1,13 @@
 // Launches against the emulated EC2: what really arrives there, and what comes back.
 import {
+  AuthorizeSecurityGroupIngressCommand,
   CreatePlacementGroupCommand,
   CreateSecurityGroupCommand,
   DescribeInstanceAttributeCommand,
   DescribeLaunchTemplateVersionsCommand,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2';
+import { CreateClusterCommand, EKSClient } from '@aws-sdk/client-eks';
 import { afterEach, beforeEach, expect, describe as suite, test } from 'vitest';
 import { awsLabel, label, type NodeClaim } from '../../../src/api/index.ts';
 import { instanceIdOf } from '../../../src/aws/instances/provider-id.ts';
@@ -347,6 +349,40 @@ suite('drift', () => {
     );
     await account.instances.list();
     await expect(reasonOf(claim)).rejects.toMatchObject({ kind: 'notFound' });
+  });
+});
+
+suite('a node that does not join', () => {
+  const whyNot = async (name: string, prepare: (instanceId: string) => Promise<unknown>): Promise<string> => {
+    const claim = claimFor(name, intel);
+    const created = await account.cloud.create(claim);
+    await prepare(idOf(created));
+    return (await account.cloud.whyNotJoined(launched(claim, created))) ?? '';
+  };
+
+  test('is explained: closed groups first, then the role the cluster does not know, then an instance that ended', async () => {
+    await new EKSClient(emulator().clientOptions).send(
+      new CreateClusterCommand({ name: 'demo', roleArn: 'arn:aws:iam::123456789012:role/x', resourcesVpcConfig: {} }),
+    );
+    const { GroupId = '' } = await account.ec2.send(
+      new CreateSecurityGroupCommand({
+        GroupName: 'control-plane',
+        Description: 'control plane',
+        VpcId: account.subnets[0]?.VpcId,
+      }),
+    );
+    const resourcesVpcConfig = { clusterSecurityGroupId: GroupId, endpointPrivateAccess: true };
+    account.control.setCluster({ name: 'demo', resourcesVpcConfig });
+    expect(await whyNot('shut-out', async () => {})).toContain(
+      `no security group of the API server (${GroupId}) admits port 443 from the instance's (${account.groupId})`,
+    );
+    const rule = { IpProtocol: 'tcp', FromPort: 443, ToPort: 443, UserIdGroupPairs: [{ GroupId: account.groupId }] };
+    await account.ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions: [rule] }));
+    expect(await whyNot('stranger', async () => {})).toMatch(
+      /aws eks create-access-entry --cluster-name demo --principal-arn arn:aws:iam::\d{12}:role\/role-\d+ --type EC2_LINUX/,
+    );
+    const end = (id: string) => account.ec2.send(new TerminateInstancesCommand({ InstanceIds: [id] }));
+    expect(await whyNot('ended', end)).toMatch(/the instance is terminated/);
   });
 });
 

@@ -37,6 +37,7 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
         NodeClaim: { name: claim.metadata.name },
         timeout: limitMs / 1000,
         reason: cause,
+        message: condition.message,
       });
       return { claim, gone: true };
     }

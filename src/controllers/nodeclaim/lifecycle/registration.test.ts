@@ -21,6 +21,30 @@ describe('a claim whose node has not joined', () => {
     });
   });
 
+  test('is told after three minutes what the provider thinks keeps it, and given up after fifteen all the same', async () => {
+    let asked = 0;
+    let why: () => Promise<string | undefined> = async () => 'the instance is terminated';
+    bench.cloud.joinTrouble = () => {
+      asked += 1;
+      return why();
+    };
+    await bench.makeClaim();
+    await bench.run(170_000);
+    expect((await bench.condition('Registered'))?.message).toBe('Node not registered with cluster');
+    expect(asked).toBe(0);
+    await bench.run(20_000);
+    expect(await bench.condition('Registered')).toMatchObject({
+      status: 'Unknown',
+      reason: 'NodeNotFound',
+      message: 'Node not registered with cluster: the instance is terminated',
+    });
+    why = () => Promise.reject(new Error('EC2 is busy'));
+    await bench.run(120_000);
+    expect((await bench.condition('Registered'))?.message).toBe('Node not registered with cluster');
+    await bench.run(10 * 60_000);
+    await expect(bench.claim()).rejects.toThrow(/no NodeClaim a/);
+  });
+
   test('does not take a node of another provider id', async () => {
     await bench.makeClaim();
     await bench.join('a', { spec: { providerID: 'scripted://another' } });

@@ -9,6 +9,7 @@ import {
   type NodeClaim,
   taint,
 } from '../../../api/index.ts';
+import { messageOf, parseTime } from '../../../base/index.ts';
 import { type Node, type RegistrationHook, resources } from '../../../ports/index.ts';
 import type { ControllerContext } from '../../context.ts';
 import { aboutClaim } from '../../event-subjects.ts';
@@ -21,6 +22,9 @@ import type { Step, StepResult } from './step.ts';
 type Taint = { key: string; value?: string; effect: string };
 
 const nodeNotFoundMessage = 'Node not registered with cluster';
+/** Machines join within two minutes: after three it is worth asking the provider why one has not, and again later. */
+const joinPatienceMs = 180_000;
+const askAgainMs = 120_000;
 /** For hooks that do not say when to ask again. */
 const hookRetryMs = 5_000;
 
@@ -81,16 +85,32 @@ export function registration(context: ControllerContext, metrics: ClaimMetrics, 
     return { claim: set(named, { status: 'True' }), afterWrite };
   };
 
+  const missing = async (claim: NodeClaim): Promise<StepResult> => {
+    const told = (message: string): NodeClaim =>
+      set(claim, { status: 'Unknown', reason: conditionReason.nodeNotFound, message });
+    const launched = claimCondition(claim, conditionType.launched);
+    const launchedMs = launched?.status === 'True' ? parseTime(launched.lastTransitionTime) : undefined;
+    if (launchedMs === undefined || cloud.whyNotJoined === undefined) return { claim: told(nodeNotFoundMessage) };
+    const patienceMs = launchedMs + joinPatienceMs - clock.now();
+    if (patienceMs > 0) return { claim: told(nodeNotFoundMessage), againMs: patienceMs };
+    const why = await cloud.whyNotJoined(claim).catch((error: unknown) => {
+      log.debug('cannot tell why a node has not joined', {
+        NodeClaim: { name: claim.metadata.name },
+        error: messageOf(error),
+      });
+      return undefined;
+    });
+    const message = why === undefined ? nodeNotFoundMessage : `${nodeNotFoundMessage}: ${why}`;
+    return { claim: told(message), againMs: askAgainMs };
+  };
+
   return async (claim) => {
     if (claimCondition(claim, conditionType.registered)?.status !== 'Unknown') {
       return { claim: restamped(claim, conditionType.registered, clock.now()) };
     }
     const nodes = cluster.nodes.filedUnder(claim.status?.providerID ?? '');
     const [node] = nodes;
-    if (node === undefined) {
-      const { nodeNotFound } = conditionReason;
-      return { claim: set(claim, { status: 'Unknown', reason: nodeNotFound, message: nodeNotFoundMessage }) };
-    }
+    if (node === undefined) return missing(claim);
     if (nodes.length > 1) {
       const { multipleNodesFound } = conditionReason;
       const message = 'Invariant violated, matched multiple nodes';

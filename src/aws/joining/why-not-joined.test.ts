@@ -1,0 +1,150 @@
+// Why a node has not joined: every rung of the ladder, over scripted answers of AWS.
+import { setImmediate as settle } from 'node:timers/promises';
+import type { Instance, IpPermission } from '@aws-sdk/client-ec2';
+import type { Cluster } from '@aws-sdk/client-eks';
+import { describe, expect, test } from 'vitest';
+import type { EC2NodeClass, NodeClaim } from '../../api/index.ts';
+import { VirtualClock } from '../../base/index.ts';
+import { awsRefusal, fakeEc2 } from '../fake-client.testing.ts';
+import type { ProfileFacts } from '../instance-profiles/instance-profiles.ts';
+import { nodeClass } from '../node-class.testing.ts';
+import { admits, groupsOfApiServer } from './api-server-access.ts';
+import { Joining } from './why-not-joined.ts';
+
+const claim = { metadata: { name: 'a' }, spec: {}, status: { providerID: 'aws:///us-east-1a/i-1' } } as NodeClaim;
+const running: Instance = {
+  State: { Name: 'running' },
+  PrivateIpAddress: '10.1.2.3',
+  SecurityGroups: [{ GroupId: 'sg-node' }],
+  IamInstanceProfile: { Arn: 'arn:aws:iam::123456789012:instance-profile/karpenter/profile-1' },
+};
+const vpc = { clusterSecurityGroupId: 'sg-cluster', endpointPrivateAccess: true };
+const fromNodes: IpPermission = {
+  IpProtocol: 'tcp',
+  FromPort: 443,
+  ToPort: 443,
+  UserIdGroupPairs: [{ GroupId: 'sg-node' }],
+};
+
+interface World {
+  instance?: Instance | Error;
+  profile?: ProfileFacts | undefined | Error;
+  cluster?: Cluster | Error;
+  rules?: IpPermission[] | Error;
+  nodeClass?: EC2NodeClass;
+}
+
+const given = <T>(value: T | Error): T => {
+  if (value instanceof Error) throw value;
+  return value;
+};
+
+function open(world: World) {
+  const clock = new VirtualClock({ settle: () => settle() });
+  const ec2 = fakeEc2({
+    DescribeInstances: () => ({ Reservations: [{ Instances: [given(world.instance ?? running)] }] }),
+    DescribeSecurityGroups: () => ({ SecurityGroups: [{ IpPermissions: given(world.rules ?? [fromNodes]) }] }),
+  });
+  const joining = new Joining({
+    ec2: ec2.client,
+    clock,
+    clusterName: 'demo',
+    eks: { describe: async () => given(world.cluster ?? { resourcesVpcConfig: vpc }) },
+    profiles: {
+      get: async (name) => given('profile' in world ? world.profile : { name, role: 'nodes' }),
+    },
+  });
+  return { joining, ec2, clock };
+}
+
+const why = (world: World) => open(world).joining.why(claim, world.nodeClass ?? nodeClass());
+
+describe('an instance that does not run', () => {
+  const ended = (Code: string, Message: string): World => ({
+    instance: { ...running, State: { Name: 'terminated' }, StateReason: { Code, Message } },
+  });
+
+  test('is told with its state and what EC2 says about it', async () => {
+    expect(await why({ instance: { ...running, State: { Name: 'pending' } } })).toBe('the instance is still pending');
+    expect(await why({ instance: awsRefusal('InvalidInstanceID.NotFound') })).toBe('EC2 has no instance i-1 any more');
+    expect(await why(ended('Server.SpotInstanceTermination', 'Spot'))).toMatch(/terminated \(Spot\); spot capacity/);
+    expect(await why(ended('Client.Unheard', 'of'))).toBe('the instance is terminated (of)');
+  });
+
+  test('because of a key it may not use names the key, or that of the account', async () => {
+    const denied = ended('Client.InternalError', 'Client.InternalError: Client error on launch');
+    expect(await why(denied)).toMatch(
+      /Client error on launch.*may not use the key.*default key for EBS.*kms:CreateGrant/,
+    );
+    const blockDeviceMappings = [{ deviceName: '/dev/xvda', ebs: { volumeSize: '20Gi', kmsKeyID: 'key-7' } }];
+    expect(await why({ ...denied, nodeClass: nodeClass({ blockDeviceMappings }) })).toMatch(/\(key-7\)/);
+  });
+});
+
+describe('an instance that runs', () => {
+  test('without a profile, or with one that has no role, cannot prove who it is', async () => {
+    const { IamInstanceProfile: _, ...bare } = running;
+    expect(await why({ instance: bare })).toMatch(/no instance profile/);
+    expect(await why({ profile: { name: 'profile-1' } })).toMatch(/profile profile-1 has no role/);
+  });
+
+  test('behind groups that do not admit it is told which', async () => {
+    const rules = [{ ...fromNodes, UserIdGroupPairs: [{ GroupId: 'sg-other' }] }];
+    expect(await why({ rules })).toMatch(/\(sg-cluster\) admits port 443 from the instance's \(sg-node\)/);
+  });
+
+  test('and is admitted is most often unknown to the cluster: the command to mend it is there', async () => {
+    expect(await why({})).toContain(
+      'aws eks create-access-entry --cluster-name demo --principal-arn arn:aws:iam::123456789012:role/nodes --type EC2_LINUX',
+    );
+    const windows = nodeClass({ amiSelectorTerms: [{ alias: 'windows2022@latest' }] });
+    expect(await why({ nodeClass: windows })).toContain('--type EC2_WINDOWS');
+    const cluster = { resourcesVpcConfig: vpc, accessConfig: { authenticationMode: 'CONFIG_MAP' as const } };
+    expect(await why({ cluster })).toMatch(/role\/nodes in ConfigMap kube-system\/aws-auth.*system:bootstrappers/);
+    const custom = nodeClass({ amiFamily: 'Custom', amiSelectorTerms: [{ id: 'ami-1' }] });
+    expect(await why({ nodeClass: custom })).toMatch(/spec.userData must make the machine join/);
+  });
+
+  test('what may not be asked is passed over', async () => {
+    const denied = awsRefusal('AccessDenied', 'no', 403);
+    expect(await why({ profile: denied, rules: denied })).toContain('--principal-arn the ARN of the node role');
+    expect(await why({ cluster: denied })).toBeUndefined();
+    await expect(why({ instance: denied })).rejects.toThrow('no');
+  });
+});
+
+test('an answer is kept for two minutes; a claim without an instance is not asked about', async () => {
+  const { joining, ec2, clock } = open({});
+  for (const _ of [1, 2]) await joining.why(claim, undefined);
+  expect(ec2.inputs('DescribeInstances')).toHaveLength(1);
+  await clock.runFor(120_000);
+  await joining.why(claim, undefined);
+  expect(ec2.inputs('DescribeInstances')).toHaveLength(2);
+  expect(await joining.why({ metadata: {}, spec: {} } as NodeClaim, undefined)).toBeUndefined();
+});
+
+describe('the way to the API server', () => {
+  const caller = { groupIds: ['sg-node'], privateAddress: '10.1.2.3' };
+  const tcp = (change: IpPermission): IpPermission => ({ IpProtocol: 'tcp', FromPort: 443, ToPort: 443, ...change });
+  test.each<[string, IpPermission, boolean]>([
+    ['all traffic from its group', { IpProtocol: '-1', UserIdGroupPairs: [{ GroupId: 'sg-node' }] }, true],
+    ['a range of ports', tcp({ FromPort: 0, ToPort: 1024, UserIdGroupPairs: [{ GroupId: 'sg-node' }] }), true],
+    ['another port', tcp({ FromPort: 10_250, ToPort: 10_250, UserIdGroupPairs: [{ GroupId: 'sg-node' }] }), false],
+    ['its network', tcp({ IpRanges: [{ CidrIp: '10.1.0.0/16' }] }), true],
+    ['another network', tcp({ IpRanges: [{ CidrIp: '10.2.0.0/16' }] }), false],
+    ['everybody', tcp({ IpRanges: [{ CidrIp: '0.0.0.0/0' }] }), true],
+    ['exactly another address', tcp({ IpRanges: [{ CidrIp: '10.1.2.4/32' }] }), false],
+    ['a prefix list, which cannot be read', tcp({ PrefixListIds: [{ PrefixListId: 'pl-1' }] }), true],
+    ['UDP', { ...tcp({ UserIdGroupPairs: [{ GroupId: 'sg-node' }] }), IpProtocol: 'udp' }, false],
+  ])('a rule for %s', (_, rule, expected) => {
+    expect(admits([{ IpPermissions: [rule] }], caller)).toBe(expected);
+  });
+
+  test('is looked at only where nodes use the private endpoint', () => {
+    expect(groupsOfApiServer({ resourcesVpcConfig: { ...vpc, securityGroupIds: ['sg-more'] } })).toEqual([
+      'sg-cluster',
+      'sg-more',
+    ]);
+    expect(groupsOfApiServer({ resourcesVpcConfig: { ...vpc, endpointPrivateAccess: false } })).toEqual([]);
+  });
+});
