@@ -3,26 +3,37 @@
 import { setImmediate } from 'node:timers/promises';
 import { atOnce, inSlices, type Sliced } from '../src/base/index.ts';
 import {
+  driftCommand,
+  emptinessCommand,
   Fleet,
-  fleetInSlices,
   multiNodeCommand,
   nodeVerdicts,
   prefixCommand,
   Round,
   type Snapshot,
+  singleNodeCommand,
+  validateConsolidation,
 } from '../src/core/index.ts';
 import { RealClock } from '../src/runtime/index.ts';
 import { type Bar, type Bench, type Measurement, type MeasureOptions, timeRuns } from './bench.ts';
 import { raggedFleet } from './workloads/fleets.ts';
 import { fragmentedCluster, usualTypes } from './workloads/fragmented.ts';
 import { type Settled, settle } from './workloads/settle.ts';
+import { Turns } from './workloads/turns.ts';
 
-/** The fleet compiled, the best set looked for and every node judged by itself. */
+/** What a round of the loop does when nothing is to be done at once, and a verdict about every node. */
 function* scan(snapshot: Snapshot): Sliced<number> {
-  const round = new Round(yield* fleetInSlices(snapshot));
-  return yield* search(round);
+  const round = yield* Round.inSlices(snapshot);
+  emptinessCommand(round);
+  yield;
+  yield* driftCommand(round);
+  const verdicts = yield* search(round);
+  const { command } = yield* singleNodeCommand(round);
+  if (command !== undefined) yield* validateConsolidation(round, command);
+  return verdicts;
 }
 
+/** The best set looked for and every node judged by itself. */
 function* search(round: Round): Sliced<number> {
   yield* multiNodeCommand(round);
   return (yield* nodeVerdicts(round)).length;
@@ -32,32 +43,20 @@ async function measureScan(snapshot: Snapshot, options: MeasureOptions): Promise
   const coldStart = performance.now();
   const nodes = atOnce(scan(snapshot));
   const coldMs = performance.now() - coldStart;
-  const fleet = new Fleet(snapshot);
-  const runsMs = timeRuns(() => void atOnce(search(new Round(fleet))), options);
+  const fleet = Fleet.of(snapshot);
+  const runsMs = timeRuns(() => void atOnce(search(atOnce(Round.over(fleet)))), options);
   const peakRssMiB = process.resourceUsage().maxRSS / 1024;
   return { runsMs, coldMs, peakRssMiB, items: nodes, longestPauseMs: await longestPause(scan(snapshot)) };
 }
 
-/**
- * How long the event loop is held up at most while the work runs in slices, in time this thread computed: on a busy machine
- * the clock would count what other processes did meanwhile.
- */
+/** The longest turn of the event loop while the work runs in slices as the controllers run it. */
 async function longestPause(work: Sliced<unknown>): Promise<number> {
-  const computedMs = (): number => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1000;
-  };
-  let longest = 0;
-  let startedMs = computedMs();
-  const turns = Object.assign(new RealClock(), {
-    sleep: async (): Promise<void> => {
-      longest = Math.max(longest, computedMs() - startedMs);
-      await setImmediate();
-      startedMs = computedMs();
-    },
-  });
-  await inSlices(turns, work);
-  return Math.max(longest, computedMs() - startedMs);
+  const turns = new Turns();
+  turns.start();
+  await inSlices(new RealClock(), work);
+  await setImmediate();
+  await setImmediate();
+  return turns.stop().longestMs;
 }
 
 const scanBench = (nodes: number, podsPerNode: number, bar: Bar, quick: boolean): Bench => ({
@@ -86,7 +85,7 @@ const searchBench: Bench = {
     let before = 0;
     for (let seed = 1; seed <= clusters; seed++) {
       const cluster = fragmentedCluster(seed, types);
-      before += new Fleet(cluster).members.reduce((sum, member) => sum + member.price, 0);
+      before += Fleet.of(cluster).members.reduce((sum, member) => sum + member.price, 0);
       ours.push(settle(cluster, (round) => multiNodeCommand(round)));
       theirs.push(settle(cluster, (round) => prefixCommand(round)));
     }

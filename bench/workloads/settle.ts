@@ -2,7 +2,7 @@
 // puts them and the nodes are gone, as they would be some minutes later.
 import { atOnce, type Sliced } from '../../src/base/index.ts';
 import type { Command, Round, Snapshot, SnapshotObject } from '../../src/core/index.ts';
-import { emptinessCommand, Fleet, Round as NewRound, planSnapshot, singleNodeCommand } from '../../src/core/index.ts';
+import { emptinessCommand, Round as NewRound, planSnapshot, singleNodeCommand } from '../../src/core/index.ts';
 import { machineOf, nodeOf, typeNamed } from './fragmented.ts';
 
 export type MultiMethod = (round: Round) => Sliced<{ readonly command: Command | undefined }>;
@@ -22,7 +22,7 @@ export function settle(start: Snapshot, multi: MultiMethod): Settled {
   let evictions = 0;
   let commands = 0;
   for (;;) {
-    const round = new NewRound(new Fleet(snapshot));
+    const round = NewRound.of(snapshot);
     const command =
       emptinessCommand(round).command ?? atOnce(multi(round)).command ?? atOnce(singleNodeCommand(round)).command;
     if (command === undefined || commands === mostCommands) {

@@ -5,7 +5,7 @@ export { isTimeZone } from './budgets/time-zone.ts';
 export type { CompileDeviceSelector } from './devices/claim-requests.ts';
 export type { Device } from './devices/device-pools.ts';
 export { approvedText, isBalanced, type Score } from './disruption/balanced.ts';
-export { type Blocker, blockersOf } from './disruption/candidates.ts';
+export type { Blocker } from './disruption/candidates.ts';
 export {
   type Command,
   type ConsolidationType,
@@ -20,15 +20,21 @@ export {
 } from './disruption/command.ts';
 export { type DriftOutcome, driftCommand, staticDriftCommands } from './disruption/drift.ts';
 export { instanceTypeGone, requirementsDrifted } from './disruption/drift-reasons.ts';
-export { consolidationProblem, driftProblem, emptinessProblem } from './disruption/eligibility.ts';
-export { emptinessCommand, isEmptinessCandidate } from './disruption/emptiness.ts';
+export { consolidationProblem, emptinessProblem } from './disruption/eligibility.ts';
+export { emptinessCommand } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
-export { budgetsOf, Fleet, fleetInSlices, type Member } from './disruption/fleet.ts';
+export { budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
 export { bestWay, isWorthLookingAhead, type Way } from './disruption/look-ahead.ts';
 export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';
 export { Round } from './disruption/round.ts';
 export { singleNodeCommand } from './disruption/single-node.ts';
-export { type Validation, validateConsolidation, validateEmptiness } from './disruption/validation.ts';
+export {
+  type Rejection,
+  stillCandidates,
+  type Validation,
+  validateConsolidation,
+  validateEmptiness,
+} from './disruption/validation.ts';
 export { type NodeVerdict, nodeVerdicts, verdictCode } from './disruption/verdicts.ts';
 export { type SelectorMatch, selectorMatch } from './kube/label-selector.ts';
 export { describeTaint, isEphemeral, sameTaint, tolerates, untolerated } from './kube/taints.ts';

@@ -125,11 +125,13 @@ export function indexMovableInSlices(snapshot: Snapshot, options: IndexOptions =
 function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): Sliced<MovableWorld> {
   const settings = settingsOf(snapshot);
   const objects = clusterObjects(snapshot);
+  yield;
   const rules = labelRules(snapshot.provider);
   const table = new RequirementTable(rules.wellKnown);
   const resources = new ResourceTable();
   const requests = new RequestsOfPods(resources);
   const machines = machinesOf(snapshot, objects, resources);
+  yield;
   const active = machines.filter((machine) => !machine.leaving);
   const pools = usablePools(objects.nodePools.values(), snapshot.provider);
   const groups = new TopologyGroups(objects.namespaces);
@@ -149,7 +151,9 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   const { prepared, rejected, planned } = yield* preparePods(snapshot, objects, machines, requests, variants, choice);
 
   const daemons = daemonsOf({ objects, requests, variants, skipResourceClaims: settings.ignoreDevices });
+  yield;
   const podsOn = podsByNode(objects.pods);
+  yield;
   const nodes: ExistingNode[] = [];
   for (const [index, machine] of active.entries()) {
     nodes.push(existingNode({ objects, table, rules, resources, requests, daemons }, machine, index, podsOn));
@@ -192,6 +196,8 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
       taints: node.spec?.taints ?? [],
     });
   }
+  const boundPods = objects.pods.filter((pod) => Boolean(pod.spec?.nodeName) && !planned.has(pod));
+  yield;
   const topology = yield* TopologyIndex.inSlices({
     table,
     groups,
@@ -201,7 +207,7 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
       node: machine.node === undefined ? undefined : topologyNodes.get(machine.node.metadata.name),
       labels: machine.labels,
     })),
-    boundPods: objects.pods.filter((pod) => Boolean(pod.spec?.nodeName) && !planned.has(pod)),
+    boundPods,
   });
 
   const world: World = {

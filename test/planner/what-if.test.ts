@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest';
 import { raggedFleet } from '../../bench/workloads/fleets.ts';
 import { seeded } from '../../bench/workloads/random.ts';
-import { Fleet, planSnapshot, Round } from '../../src/core/index.ts';
+import { planSnapshot, Round } from '../../src/core/index.ts';
 
 test.each(Array.from({ length: 25 }, (_, index) => index + 1))(
   'nodes gone in thought and nodes on their way out give the same answer (seed %i)',
   (seed) => {
     const random = seeded(seed);
     const snapshot = raggedFleet({ nodes: 14, podsPerNode: 12, fullness: [0.3, 0.98], seed, workloads: 20 });
-    const round = new Round(new Fleet(snapshot));
+    const round = Round.of(snapshot);
     for (let trial = 0; trial < 6; trial++) {
       const members = random.shuffled(round.fleet.members).slice(0, random.between(1, 6));
       const going = new Set(members.map((member) => member.name));

@@ -2,7 +2,7 @@
 // keeps it and what to change, the first thing first.
 import { type Command, Option } from 'commander';
 import { atOnce, KerfError, parseTime } from '../../base/index.ts';
-import { Fleet, type NodeVerdict, nodeVerdicts, Round, type Snapshot, verdictCode } from '../../core/index.ts';
+import { type NodeVerdict, nodeVerdicts, Round, type Snapshot, verdictCode } from '../../core/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { counted, type Paint, paintFor, progressLine } from '../output/index.ts';
 import { price } from '../plan/money.ts';
@@ -74,7 +74,7 @@ async function explain(terminal: Terminal, kind: string, name: string, flags: Ex
 }
 
 function verdictsFor(snapshot: Snapshot, kind: string, name: string): NodeVerdict[] {
-  const round = new Round(new Fleet(snapshot));
+  const round = Round.of(snapshot);
   return atOnce(
     nodeVerdicts(round, (member) => {
       if (kind === 'nodepool') return member.poolName === name;

@@ -8,7 +8,6 @@ import {
   decisionOf,
   driftCommand,
   emptinessCommand,
-  Fleet,
   isWorthLookingAhead,
   multiNodeCommand,
   type NodeVerdict,
@@ -50,7 +49,7 @@ interface NextCommand {
 }
 
 export function planConsolidation(snapshot: Snapshot): ConsolidationPlan {
-  const round = new Round(new Fleet(snapshot));
+  const round = Round.of(snapshot);
   const urgent = emptinessCommand(round).command ?? atOnce(driftCommand(round)).command;
   const way = urgent === undefined && isWorthLookingAhead(round) ? atOnce(bestWay(round)) : undefined;
   const command =

@@ -48,6 +48,9 @@ export async function openDisruption(disruption: Partial<Disruption> = {}, setti
   return {
     bench,
     queue,
+    loop,
+    signal: stop.signal,
+    stop: () => stop.abort(),
     /** Begins a round; time has to pass for it to end. */
     begin: () => loop.round(stop.signal),
     isTainted: async (name: string): Promise<boolean> =>

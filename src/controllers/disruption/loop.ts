@@ -4,25 +4,22 @@ import { conditionType, isTrue } from '../../api/index.ts';
 import { type AbortSignalLike, inSlices, type Sliced } from '../../base/index.ts';
 import {
   approvedText,
-  blockersOf,
   budgetsOf,
   type Command,
   type ConsolidationType,
   consolidationProblem,
   type DisruptionReason,
   driftCommand,
-  driftProblem,
   emptinessCommand,
   emptinessProblem,
-  fleetInSlices,
   isBalanced,
-  isEmptinessCandidate,
   type Member,
   multiNodeCommand,
   Round,
   type Score,
   singleNodeCommand,
   staticDriftCommands,
+  stillCandidates,
   unreadableSchedules,
   type Validation,
   validateConsolidation,
@@ -110,7 +107,7 @@ export class DisruptionLoop {
     if (!this.isWorthLooking()) return false;
     let look = await this.look();
     this.reportPools(look.round);
-    this.reportBlocked(look.round);
+    await inSlices(this.context.clock, this.reportBlocked(look.round));
     for (const method of [this.emptiness, this.staticDrift, this.drift, this.multiNode, this.singleNode]) {
       const tried = await method.call(this, look, signal);
       if (tried === 'acted') return true;
@@ -142,20 +139,20 @@ export class DisruptionLoop {
     const startedMs = clock.now();
     const changedAt = cluster.changedAt();
     const snapshot = snapshotFor(this.context, instanceTypes);
-    const round = new Round(await inSlices(clock, fleetInSlices(snapshot, { queued: this.parts.queue.names() })));
+    const round = await inSlices(clock, Round.inSlices(snapshot, { queued: this.parts.queue.names() }));
     this.lookAgainMs = clock.now() + (clock.now() - startedMs) / quietShare;
     return { round, changedAt };
   }
 
   private async emptiness({ round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
     if (this.isSettled('empty')) return 'idle';
-    this.countEligible(round, 'Empty', (member) => isEmptinessCandidate(round, member));
+    this.countEligible(round, 'Empty');
     const { command, constrained } = await this.timed('Empty', 'empty', async () => emptinessCommand(round));
     if (command === undefined) {
       if (!constrained) this.settle('empty', changedAt);
       return 'idle';
     }
-    return this.startIfStillTrue(command, signal, validateEmptiness);
+    return this.startIfStillTrue(command, signal, async (later) => validateEmptiness(later, command));
   }
 
   private async staticDrift({ round }: Look, signal: AbortSignalLike): Promise<Tried> {
@@ -165,7 +162,7 @@ export class DisruptionLoop {
   }
 
   private async drift({ round }: Look, signal: AbortSignalLike): Promise<Tried> {
-    this.countEligible(round, 'Drifted', (member) => driftProblem(member) === undefined, 'eventual');
+    this.countEligible(round, 'Drifted');
     const { command, blocked } = await this.sliced('Drifted', '', driftCommand(round));
     for (const { member, message } of blocked) this.parts.report.blocked(member, { message });
     return command === undefined ? 'idle' : this.start(command, signal);
@@ -173,7 +170,7 @@ export class DisruptionLoop {
 
   private async multiNode({ round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
     if (this.isSettled('multi')) return 'idle';
-    this.countEligible(round, 'Underutilized', (member) => consolidationProblem(member) === undefined);
+    this.countEligible(round, 'Underutilized');
     const isTimeUp = this.timeLimit(multiLimitMs);
     const found = await this.sliced('Underutilized', 'multi', multiNodeCommand(round, { isTimeUp }));
     if (found.timedOut) this.parts.metrics.timeouts.add({ consolidation_type: 'multi' });
@@ -182,8 +179,9 @@ export class DisruptionLoop {
       if (!found.constrained && !found.timedOut) this.settle('multi', changedAt);
       return 'idle';
     }
-    this.announce(found.command, found.scores);
-    return this.startIfStillTrue(found.command, signal, validateConsolidation);
+    const { command } = found;
+    this.announce(command, found.scores);
+    return this.startIfStillTrue(command, signal, (later) => this.validate(later, command));
   }
 
   private async singleNode({ round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
@@ -204,28 +202,37 @@ export class DisruptionLoop {
       if (!found.constrained && !found.timedOut) this.settle('single', changedAt);
       return 'idle';
     }
-    this.announce(found.command, found.scores);
-    const [member] = found.command.members;
+    const { command } = found;
+    this.announce(command, found.scores);
+    const [member] = command.members;
     if (member !== undefined && !isBalanced(member)) {
       const policy = member.pool?.spec?.disruption?.consolidationPolicy ?? 'WhenEmptyOrUnderutilized';
       metrics.moves.add({ decision: 'approved', nodepool: member.poolName ?? '', policy });
     }
-    return this.startIfStillTrue(found.command, signal, validateConsolidation);
+    return this.startIfStillTrue(command, signal, (later) => this.validate(later, command));
   }
 
   /** Waits, looks at the cluster anew, and starts what of the command still holds. */
   private async startIfStillTrue(
     command: Command,
     signal: AbortSignalLike,
-    validate: (round: Round, command: Command) => Validation,
+    validate: (later: Round) => Promise<Validation>,
   ): Promise<Tried> {
     await this.context.clock.sleep(validationWaitMs, signal);
-    const checked = validate((await this.look()).round, command);
+    const checked = await validate((await this.look()).round);
     if (checked.kind === 'valid') return this.start(checked.command, signal);
     const { metrics, report } = this.parts;
     metrics.failedValidations.add({ consolidation_type: command.consolidationType }, command.members.length);
     if (command.consolidationType === 'single') report.rejected(command, checked.reason);
     return 'stale';
+  }
+
+  /** Whoever came or spoke up while that was worked out is seen by a last look at the nodes themselves. */
+  private async validate(later: Round, command: Command): Promise<Validation> {
+    const checked = await inSlices(this.context.clock, validateConsolidation(later, command));
+    if (checked.kind === 'rejected') return checked;
+    const still = stillCandidates((await this.look()).round, checked.command);
+    return typeof still === 'string' ? { kind: 'rejected', reason: still } : checked;
   }
 
   private async start(command: Command, signal: AbortSignalLike): Promise<Tried> {
@@ -281,11 +288,12 @@ export class DisruptionLoop {
     }
   }
 
-  private reportBlocked(round: Round): void {
+  private *reportBlocked(round: Round): Sliced<void> {
     const { report } = this.parts;
     const hasBufferPods = (member: Member): boolean => round.hasBufferPods(member);
     for (const member of round.fleet.members) {
-      const [blocker] = blockersOf(round.fleet, member, 'graceful');
+      yield;
+      const blocker = round.blocker(member);
       if (blocker !== undefined) {
         report.blocked(member, blocker);
         continue;
@@ -296,14 +304,8 @@ export class DisruptionLoop {
     }
   }
 
-  private countEligible(
-    round: Round,
-    reason: DisruptionReason,
-    isEligible: (member: Member) => boolean,
-    kind: 'graceful' | 'eventual' = 'graceful',
-  ): void {
-    const count = round.candidates(kind).filter(isEligible).length;
-    this.parts.metrics.eligible.set(count, { reason: reason.toLowerCase() });
+  private countEligible(round: Round, reason: DisruptionReason): void {
+    this.parts.metrics.eligible.set(round.eligible[reason].length, { reason: reason.toLowerCase() });
   }
 
   private sliced<T>(reason: DisruptionReason, type: ConsolidationType, work: Sliced<T>): Promise<T> {

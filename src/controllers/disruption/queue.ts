@@ -38,6 +38,11 @@ const stepMs = 1_000;
 /** The more is under way, the longer a cloud takes; but never give up early, nor hold pods up for ever. */
 const patience = { perNodeMs: 80, leastMs: 600_000, mostMs: 3_600_000 };
 
+/** How long a command waits for its replacements while this many nodes are in commands. */
+export function patienceMs(queued: number): number {
+  return Math.min(patience.mostMs, Math.max(patience.leastMs, patience.perNodeMs * queued));
+}
+
 export interface QueueParts {
   metrics: DisruptionMetrics;
   claims: ClaimMetrics;
@@ -195,7 +200,7 @@ export class CommandQueue {
       await this.deleteAll(run);
       return true;
     }
-    const limitMs = Math.min(patience.mostMs, Math.max(patience.leastMs, patience.perNodeMs * this.queued.size));
+    const limitMs = patienceMs(this.queued.size);
     if (waitedMs > limitMs) throw new Unrecoverable(`replacements were not ready within ${limitMs / 1000} s`);
     return false;
   }

@@ -3,7 +3,7 @@
 // quiet: a claim is written only when its verdict is another one.
 import { conditionType, type NodeClaim } from '../../api/index.ts';
 import { type AbortSignalLike, inSlices } from '../../base/index.ts';
-import { fleetInSlices, type NodeVerdict, nodeVerdicts, Round, verdictCode } from '../../core/index.ts';
+import { type NodeVerdict, nodeVerdicts, Round, verdictCode } from '../../core/index.ts';
 import { isKubeError, type Metrics } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { claimCondition, withRemark } from '../nodeclaim/claim-conditions.ts';
@@ -47,8 +47,8 @@ export class VerdictLoop {
     const changedAt = cluster.changedAt();
     if (this.judgedAt === changedAt) return;
     const snapshot = snapshotFor(this.context, await instanceTypesOfPools(this.context));
-    const fleet = await inSlices(clock, fleetInSlices(snapshot, { queued: this.queued() }));
-    const verdicts = await inSlices(clock, nodeVerdicts(new Round(fleet)));
+    const round = await inSlices(clock, Round.inSlices(snapshot, { queued: this.queued() }));
+    const verdicts = await inSlices(clock, nodeVerdicts(round));
     this.count(verdicts);
     for (const verdict of verdicts) await this.write(verdict);
     this.judgedAt = changedAt;

@@ -2,6 +2,7 @@
 // pods are where the planner put them. For looking ahead; nothing is told to anybody.
 
 import { label } from '../../api/names.ts';
+import type { Sliced } from '../../base/index.ts';
 import { namespacedKey, type Pod } from '../kube/objects.ts';
 import { allocatableOf, customLabels, singleValuedLabels } from '../launch/launch-options.ts';
 import type { PlannedNode } from '../plan.ts';
@@ -16,14 +17,14 @@ export interface After {
 }
 
 /** Undefined if the pods would not find the places the command counts on. */
-export function afterCommand(whatIf: WhatIf, command: Command, number: number): After | undefined {
+export function* afterCommand(whatIf: WhatIf, command: Command, number: number): Sliced<After | undefined> {
   const { fleet } = whatIf;
   const gone = new Set(command.members.map((member) => member.name));
   const goneClaims = new Set(command.members.map(({ machine }) => machine.claim?.metadata.name));
   const placeOf = new Map<string, string>();
   const added: SnapshotObject[] = [];
   if (command.reason !== 'Empty') {
-    const simulation = whatIf.simulate(command.members, { sparesRestless: true });
+    const simulation = yield* whatIf.simulateInSlices(command.members, { sparesRestless: true });
     if (simulation.failed.length > 0 || simulation.claims.length > 1) return undefined;
     for (const [node, pods] of simulation.placements()) for (const pod of pods) placeOf.set(pod, node);
     for (const replacement of command.replacements) {

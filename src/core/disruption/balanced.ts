@@ -1,7 +1,6 @@
 // The Balanced policy: a move must save a share of the pool's cost that is worth the share of the pool's pods it disturbs.
 // Every Balanced pool in a command must agree; pools of other policies are not asked.
 
-import { isCandidate } from './candidates.ts';
 import type { Fleet, Member } from './fleet.ts';
 
 /** How many times more than its share of savings a move may disturb. */
@@ -19,10 +18,12 @@ export interface Score {
 
 export class BalancedPolicy {
   private readonly fleet: Fleet;
+  private readonly isCandidate: (member: Member) => boolean;
   private readonly totals = new Map<string, { cost: number; disruption: number }>();
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, isCandidate: (member: Member) => boolean) {
     this.fleet = fleet;
+    this.isCandidate = isCandidate;
   }
 
   /** One score per Balanced pool; the move is fine if all approve. */
@@ -61,7 +62,7 @@ export class BalancedPolicy {
     if (totals === undefined) {
       totals = {
         cost: this.fleet.poolCost(poolName),
-        disruption: this.fleet.poolDisruption(poolName, (member) => isCandidate(this.fleet, member, 'graceful')),
+        disruption: this.fleet.poolDisruption(poolName, this.isCandidate),
       };
       this.totals.set(poolName, totals);
     }

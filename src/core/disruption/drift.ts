@@ -3,10 +3,9 @@
 
 import type { Sliced } from '../../base/index.ts';
 import { parseTime } from '../../base/index.ts';
-import { conditionIsTrue, type NodePool } from '../kube/objects.ts';
+import type { NodePool } from '../kube/objects.ts';
 import { hasReschedulablePods } from './candidates.ts';
 import type { Command, Replacement } from './command.ts';
-import { driftProblem } from './eligibility.ts';
 import { conditionOf, isStatic, type Member } from './fleet.ts';
 import type { Round } from './round.ts';
 import { failureText } from './what-if.ts';
@@ -19,7 +18,7 @@ export interface DriftOutcome {
 
 export function* driftCommand(round: Round): Sliced<DriftOutcome> {
   const allowance = round.allowance('Drifted');
-  const drifted = round.candidates('eventual').filter((member) => driftProblem(member) === undefined);
+  const drifted = round.eligible.Drifted;
   const blocked: { member: Member; message: string }[] = [];
   for (const member of [
     ...byDriftTime(drifted.filter((each) => !hasReschedulablePods(each))),
@@ -48,13 +47,10 @@ export function* driftCommand(round: Round): Sliced<DriftOutcome> {
 export function staticDriftCommands(round: Round): Command[] {
   const commands: Command[] = [];
   const allowance = round.allowance('Drifted');
-  const drifted = round
-    .candidates('eventual')
-    .filter((member) => member.isStatic && conditionIsTrue(member.machine.claim?.status?.conditions, 'Drifted'));
   for (const pool of round.fleet.allPools()) {
     if (!isStatic(pool)) continue;
     const { name } = pool.metadata;
-    const own = byDriftTime(drifted.filter((member) => member.poolName === name));
+    const own = byDriftTime(round.staticDrifted.filter((member) => member.poolName === name));
     const room = exchangeRoom(round, pool);
     for (const member of own.slice(0, Math.max(0, room))) {
       if (!allowance.take(name)) break;

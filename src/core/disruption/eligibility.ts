@@ -73,9 +73,13 @@ function firstOf(problems: Iterable<Ineligible>): Ineligible | undefined {
   return undefined;
 }
 
+export function hasDrifted({ machine }: Pick<Member, 'machine'>): boolean {
+  return conditionIsTrue(machine.claim?.status?.conditions, 'Drifted');
+}
+
 export function driftProblem({ machine, isStatic }: Member): Ineligible | undefined {
   if (isStatic) return { code: 'StaticPool', message: 'static pools replace drifted nodes one for one', silent: true };
-  if (conditionIsTrue(machine.claim?.status?.conditions, 'Drifted')) return undefined;
+  if (hasDrifted({ machine })) return undefined;
   return { code: 'NotDrifted', message: 'node is as its NodePool wants it', silent: true };
 }
 

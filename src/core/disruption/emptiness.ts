@@ -2,7 +2,6 @@
 
 import { bySavingsRatio } from './candidates.ts';
 import type { Command } from './command.ts';
-import { emptinessProblem } from './eligibility.ts';
 import type { Member } from './fleet.ts';
 import type { Round } from './round.ts';
 
@@ -12,12 +11,8 @@ export interface MethodOutcome {
   readonly constrained: boolean;
 }
 
-export function isEmptinessCandidate(round: Round, member: Member): boolean {
-  return emptinessProblem(member, (each) => round.hasBufferPods(each)) === undefined;
-}
-
 export function emptinessCommand(round: Round): MethodOutcome {
-  const eligible = bySavingsRatio(round.candidates('graceful').filter((member) => isEmptinessCandidate(round, member)));
+  const eligible = bySavingsRatio(round.eligible.Empty);
   const allowance = round.allowance('Empty');
   const members = eligible.filter((member) => allowance.take(member.poolName));
   return {

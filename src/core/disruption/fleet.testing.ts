@@ -108,10 +108,10 @@ export const pool = (name = 'default', disruption: Fields = {}, spec: Fields = {
   });
 
 export const fleetOf = (objects: SnapshotObject[], parts: SnapshotParts = {}, options: FleetOptions = {}): Fleet =>
-  new Fleet(snapshot(objects, parts), options);
+  Fleet.of(snapshot(objects, parts), options);
 
 export const roundOf = (objects: SnapshotObject[], parts: SnapshotParts = {}, options: FleetOptions = {}): Round =>
-  new Round(fleetOf(objects, parts, options));
+  Round.of(snapshot(objects, parts), options);
 
 /** Runs a sliced computation to its end. */
 export const finish = atOnce;

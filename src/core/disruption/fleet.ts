@@ -2,13 +2,12 @@
 // compiles the snapshot once; candidates, budgets and what-ifs are questions to it.
 
 import { label } from '../../api/names.ts';
-import { parseGoDuration, parseTime, type Sliced } from '../../base/index.ts';
+import { atOnce, parseGoDuration, parseTime, type Sliced } from '../../base/index.ts';
 import { allowedDisruptions, type PoolCounts } from '../budgets/budgets.ts';
 import { type Condition, conditionIsTrue, type DisruptionBudget, type NodePool, type Pod } from '../kube/objects.ts';
 import type { Machine } from '../nodes/machines.ts';
-import { isBufferPod } from '../pods/pod-classes.ts';
 import type { InstanceTypeSpec, Snapshot } from '../snapshot.ts';
-import { indexMovable, indexMovableInSlices, type MovableWorld } from '../world.ts';
+import { indexMovableInSlices, type MovableWorld } from '../world.ts';
 import { rescheduleCost, residentCost } from './costs.ts';
 import { PodBlockers } from './pod-blockers.ts';
 
@@ -48,11 +47,40 @@ export class Fleet {
   private readonly poolTypes = new Map<string, Map<string, InstanceTypeSpec>>();
   private readonly servedKinds: ReadonlySet<string> | undefined;
   private readonly pools: ReadonlyMap<string, NodePool>;
+  private counts: ReadonlyMap<string, PoolCounts> | undefined;
 
-  constructor(snapshot: Snapshot, options: FleetOptions = {}, movable = indexMovable(snapshot)) {
+  static of(snapshot: Snapshot, options: FleetOptions = {}): Fleet {
+    return atOnce(Fleet.inSlices(snapshot, options));
+  }
+
+  /** Yields after every pod and every machine. */
+  static *inSlices(snapshot: Snapshot, options: FleetOptions = {}): Sliced<Fleet> {
+    const members: Member[] = [];
+    const fleet = new Fleet(snapshot, yield* indexMovableInSlices(snapshot), members);
+    const { active, machines, podsOn } = fleet.movable;
+    const nominated = new Set<string>();
+    for (const { node, nodeClaim, nominated: isNominated } of snapshot.nodeState ?? []) {
+      if (isNominated) for (const name of [node, nodeClaim]) if (name !== undefined) nominated.add(name);
+    }
+    const indexOf = new Map(active.map((machine, index) => [machine, index]));
+    for (const machine of machines) {
+      const nodeName = machine.node?.metadata.name ?? '';
+      const claimName = machine.claim?.metadata.name ?? '';
+      const state = {
+        isNominated: nominated.has(nodeName) || nominated.has(claimName),
+        isQueued: options.queued?.has(claimName) ?? false,
+      };
+      members.push(fleet.member(machine, indexOf.get(machine) ?? -1, podsOn.get(nodeName) ?? [], state));
+      yield;
+    }
+    return fleet;
+  }
+
+  private constructor(snapshot: Snapshot, movable: MovableWorld, members: readonly Member[]) {
     this.snapshot = snapshot;
     this.movable = movable;
-    const { objects, active, machines, podsOn } = this.movable;
+    this.members = members;
+    const { objects } = movable;
     this.nowMs = (snapshot.time === undefined ? undefined : parseTime(snapshot.time)) ?? 0;
     this.spotToSpot = snapshot.settings?.featureGates?.['SpotToSpotConsolidation'] ?? false;
     this.podBlockers = new PodBlockers(objects.disruptionBudgets, this.nowMs);
@@ -63,24 +91,6 @@ export class Fleet {
       const types = new Map((entry.items ?? []).map((type) => [type.name, type]));
       if (entry.error === undefined) this.poolTypes.set(entry.nodePool, types);
     }
-    const nominated = new Set<string>();
-    for (const { node, nodeClaim, nominated: isNominated } of snapshot.nodeState ?? []) {
-      if (isNominated) for (const name of [node, nodeClaim]) if (name !== undefined) nominated.add(name);
-    }
-    const indexOf = new Map(active.map((machine, index) => [machine, index]));
-    this.members = machines.map((machine) => {
-      const nodeName = machine.node?.metadata.name;
-      const claimName = machine.claim?.metadata.name;
-      return this.member(
-        machine,
-        indexOf.get(machine) ?? -1,
-        nodeName === undefined ? [] : (podsOn.get(nodeName) ?? []),
-        {
-          isNominated: nominated.has(nodeName ?? '') || nominated.has(claimName ?? ''),
-          isQueued: options.queued?.has(claimName ?? '') ?? false,
-        },
-      );
-    });
   }
 
   pool(name: string): NodePool | undefined {
@@ -106,16 +116,8 @@ export class Fleet {
 
   /** Nodes of the pool that its budgets are about, and those of them that are out already. */
   countsOf(poolName: string): PoolCounts {
-    let total = 0;
-    let consuming = 0;
-    for (const { machine, poolName: own } of this.members) {
-      if (own !== poolName || machine.claim === undefined || machine.node === undefined || !machine.initialized)
-        continue;
-      if (conditionIsTrue(machine.claim.status?.conditions, 'InstanceTerminating')) continue;
-      total += 1;
-      if (machine.leaving || !conditionIsTrue(machine.node.status?.conditions, 'Ready')) consuming += 1;
-    }
-    return { total, consuming };
+    this.counts ??= countsByPool(this.members);
+    return this.counts.get(poolName) ?? noNodes;
   }
 
   /** What a pool's budgets allow for the reason, before and after counting nodes that are out. */
@@ -146,10 +148,6 @@ export class Fleet {
       cost += isCandidate(member) ? member.rescheduleCost : residentCost(member.pods);
     }
     return cost;
-  }
-
-  get hasBufferPods(): boolean {
-    return this.movable.world.workload.pods.some(({ pod }) => isBufferPod(pod));
   }
 
   private member(
@@ -185,9 +183,18 @@ export class Fleet {
   }
 }
 
-/** The same, compiled in slices. */
-export function* fleetInSlices(snapshot: Snapshot, options: FleetOptions = {}): Sliced<Fleet> {
-  return new Fleet(snapshot, options, yield* indexMovableInSlices(snapshot));
+const noNodes: PoolCounts = { total: 0, consuming: 0 };
+
+function countsByPool(members: readonly Member[]): Map<string, PoolCounts> {
+  const counts = new Map<string, PoolCounts>();
+  for (const { machine, poolName = '' } of members) {
+    if (machine.claim === undefined || machine.node === undefined || !machine.initialized) continue;
+    if (conditionIsTrue(machine.claim.status?.conditions, 'InstanceTerminating')) continue;
+    const { total, consuming } = counts.get(poolName) ?? noNodes;
+    const isOut = machine.leaving || !conditionIsTrue(machine.node.status?.conditions, 'Ready');
+    counts.set(poolName, { total: total + 1, consuming: consuming + (isOut ? 1 : 0) });
+  }
+  return counts;
 }
 
 export function isStatic(pool: NodePool | undefined): boolean {

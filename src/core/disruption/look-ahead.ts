@@ -8,7 +8,6 @@ import { afterCommand } from './after-command.ts';
 import type { Command } from './command.ts';
 import { consolidationCommand } from './consolidation-command.ts';
 import { emptinessCommand } from './emptiness.ts';
-import { Fleet } from './fleet.ts';
 import { Round } from './round.ts';
 import { type Found, SetSearch } from './set-search.ts';
 import { singleNodeCommand } from './single-node.ts';
@@ -107,12 +106,11 @@ function* follow(start: Round, search: SetSearch, choice: Choice, isTimeUp: () =
   let evictions = 0;
   const commands: Command[] = [];
   while (step !== undefined && commands.length < mostSteps && !isTimeUp()) {
-    const after = afterCommand(round.whatIf, step.command, commands.length + 1);
+    const after = yield* afterCommand(round.whatIf, step.command, commands.length + 1);
     if (after === undefined) break;
     commands.push(step.command);
     evictions += after.evictions;
-    round = new Round(new Fleet(after.snapshot));
-    yield undefined;
+    round = yield* Round.inSlices(after.snapshot);
     const { command } = emptinessCommand(round);
     step = command === undefined ? yield* choice(round, new SetSearch(round, isTimeUp)) : { command };
   }

@@ -1,6 +1,7 @@
 // Which nodes might become one: for each size of new node the set whose pods it could hold and whose nodes together cost
 // the most. Plain arithmetic on sums of requests and prices, so that only promising sets are asked about in earnest.
 
+import type { Sliced } from '../../base/index.ts';
 import type { Template } from '../pools/templates.ts';
 import type { Member } from './fleet.ts';
 import type { LaunchPrices } from './launch-prices.ts';
@@ -42,15 +43,17 @@ export function* mergeSets(
   podCosts: readonly number[],
   mostMembers: number,
 ): Generator<MergeSet | undefined> {
-  const loads = members.map(
-    (member): Load => ({ member, amounts: whatIf.loadOf(member), pods: whatIf.podCount(member) }),
-  );
+  const loads: Load[] = [];
+  for (const member of members) {
+    loads.push({ member, amounts: whatIf.loadOf(member), pods: whatIf.podCount(member) });
+    yield undefined;
+  }
   const targets = whatIf.fleet.movable.world.templates.flatMap((template) => targetsOf(template, prices));
   for (const [poolName, own] of groupsOf(loads)) {
     for (const target of targets) {
       if (target.poolName !== poolName) continue;
       for (const podCost of podCosts) {
-        const set = new Filling(target, own, podCost, mostMembers).set();
+        const set = yield* new Filling(target, own, podCost, mostMembers).set();
         yield set.members.length >= 2 && set.savings > 0 ? set : undefined;
       }
     }
@@ -97,8 +100,10 @@ class Filling {
   private readonly podCost: number;
   private readonly mostMembers: number;
   private readonly left: Float64Array;
-  private chosen: Load[] = [];
-  private rest: Load[];
+  private readonly loads: readonly Load[];
+  /** By load: 1 if it is in. */
+  private readonly isIn: Uint8Array;
+  private count = 0;
 
   constructor(target: Target, loads: readonly Load[], podCost: number, mostMembers: number) {
     this.target = target;
@@ -106,60 +111,76 @@ class Filling {
     this.mostMembers = mostMembers;
     this.left = target.room.slice();
     // A node of the target's own type would have to stay: several never become one of themselves.
-    this.rest = loads.filter((load) => load.member.instanceType !== target.instanceType && this.worth(load) > 0);
-    this.fill();
-    if (this.rest.length + this.chosen.length <= mostExchanged) while (this.exchange());
+    this.loads = loads.filter((load) => load.member.instanceType !== target.instanceType && this.worth(load) > 0);
+    this.isIn = new Uint8Array(this.loads.length);
   }
 
-  set(): MergeSet {
-    const savings = this.chosen.reduce((sum, load) => sum + load.member.price, -this.target.price);
-    const pods = this.chosen.reduce((sum, load) => sum + load.pods, 0);
-    return { members: this.chosen.map((load) => load.member), savings, pods };
+  /** Yields after every node that was put in. */
+  *set(): Sliced<MergeSet> {
+    yield* this.fill();
+    if (this.loads.length <= mostExchanged) while (this.exchange()) yield;
+    const chosen = this.loads.filter((_, at) => this.isIn[at] === 1);
+    const savings = chosen.reduce((sum, load) => sum + load.member.price, -this.target.price);
+    const pods = chosen.reduce((sum, load) => sum + load.pods, 0);
+    return { members: chosen.map((load) => load.member), savings, pods };
   }
 
-  private fill(): void {
-    while (this.chosen.length < this.mostMembers) {
-      let best: Load | undefined;
+  private *fill(): Sliced<void> {
+    while (this.count < this.mostMembers) {
+      let best = -1;
       let bestRate = 0;
-      for (const load of this.rest) {
+      for (let at = 0; at < this.loads.length; at++) {
+        if (this.isIn[at] === 1) continue;
+        const load = this.loads[at] as Load;
         const rate = this.fits(load) ? this.worth(load) / this.share(load) : 0;
-        if (rate > bestRate) [best, bestRate] = [load, rate];
+        if (rate > bestRate) [best, bestRate] = [at, rate];
       }
-      if (best === undefined) return;
-      this.take(best);
+      if (best < 0) return;
+      this.put(best, 1);
+      yield;
     }
   }
 
   /** One goes, one or two come, and together they are worth more; false if there is no such exchange. */
   private exchange(): boolean {
-    for (const out of this.chosen) {
-      this.giveBack(out);
+    for (let out = 0; out < this.loads.length; out++) {
+      if (this.isIn[out] === 0) continue;
+      this.put(out, 0);
       const come = this.betterThan(out);
-      if (come.length > 0) {
-        for (const load of come) this.take(load);
-        return true;
-      }
-      this.take(out);
+      for (const at of come) this.put(at, 1);
+      if (come.length > 0) return true;
+      this.put(out, 1);
     }
     return false;
   }
 
-  private betterThan(out: Load): Load[] {
-    let best: Load[] = [];
-    let bestWorth = this.worth(out) + 1e-9;
-    for (const load of this.rest) {
-      if (load === out || !this.fits(load)) continue;
-      this.occupy(load, 1);
-      let second: Load | undefined;
-      for (const other of this.rest) {
-        const isMore = this.worth(other) > (second === undefined ? 0 : this.worth(second));
-        if (other !== load && other !== out && isMore && this.fits(other)) second = other;
-      }
-      this.occupy(load, -1);
-      const worth = this.worth(load) + (second === undefined ? 0 : this.worth(second));
-      if (worth > bestWorth) [best, bestWorth] = [second === undefined ? [load] : [load, second], worth];
+  private betterThan(out: number): number[] {
+    let best: number[] = [];
+    let bestWorth = this.worthAt(out) + 1e-9;
+    for (let at = 0; at < this.loads.length; at++) {
+      if (at === out || this.isIn[at] === 1 || !this.fits(this.loads[at] as Load)) continue;
+      this.put(at, 1);
+      const second = this.bestBeside(out);
+      this.put(at, 0);
+      const worth = this.worthAt(at) + (second < 0 ? 0 : this.worthAt(second));
+      if (worth > bestWorth) [best, bestWorth] = [second < 0 ? [at] : [at, second], worth];
     }
     return best;
+  }
+
+  /** The one worth most that still fits; -1 if none does. */
+  private bestBeside(out: number): number {
+    let best = -1;
+    let bestWorth = 0;
+    for (let at = 0; at < this.loads.length; at++) {
+      if (at === out || this.isIn[at] === 1 || this.worthAt(at) <= bestWorth) continue;
+      if (this.fits(this.loads[at] as Load)) [best, bestWorth] = [at, this.worthAt(at)];
+    }
+    return best;
+  }
+
+  private worthAt(at: number): number {
+    return this.worth(this.loads[at] as Load);
   }
 
   private worth({ member, pods }: Load): number {
@@ -183,21 +204,13 @@ class Filling {
     return share;
   }
 
-  private take(load: Load): void {
-    this.chosen = [...this.chosen, load];
-    this.rest = this.rest.filter((each) => each !== load);
-    this.occupy(load, 1);
-  }
-
-  private giveBack(load: Load): void {
-    this.chosen = this.chosen.filter((each) => each !== load);
-    this.rest = [...this.rest, load];
-    this.occupy(load, -1);
-  }
-
-  private occupy({ amounts }: Load, sign: 1 | -1): void {
+  private put(at: number, isIn: 0 | 1): void {
+    const { amounts } = this.loads[at] as Load;
+    const sign = isIn === 1 ? -1 : 1;
     for (let column = 0; column < amounts.length; column++) {
-      this.left[column] = (this.left[column] as number) - sign * (amounts[column] as number);
+      this.left[column] = (this.left[column] as number) + sign * (amounts[column] as number);
     }
+    this.isIn[at] = isIn;
+    this.count -= sign;
   }
 }

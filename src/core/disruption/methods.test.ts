@@ -293,7 +293,7 @@ describe('a consolidation that was decided a moment ago', () => {
   ];
   const decided = finish(singleNodeCommand(roundOf(before))).command as never;
   const again = (objects: SnapshotObject[], parts: Parameters<typeof roundOf>[1] = {}) =>
-    validateConsolidation(roundOf(objects, parts), decided);
+    finish(validateConsolidation(roundOf(objects, parts), decided));
 
   test('holds if nothing changed', () => {
     expect(again(before).kind).toBe('valid');

@@ -2,11 +2,13 @@
 // several methods ask for. Budgets are handed out node by node, so that no method can spend one twice.
 
 import { atOnce, type Sliced } from '../../base/index.ts';
+import type { Snapshot } from '../snapshot.ts';
 import { BalancedPolicy, type Score } from './balanced.ts';
-import { type DisruptionClass, isCandidate } from './candidates.ts';
+import { type Blocker, firstBlocker, isCandidate } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
 import { type Consolidation, Consolidator } from './consolidation.ts';
-import { type Fleet, fleetInSlices, type Member } from './fleet.ts';
+import { consolidationProblem, emptinessProblem, hasDrifted } from './eligibility.ts';
+import { Fleet, type FleetOptions, type Member } from './fleet.ts';
 import { withoutPodBlockers } from './freed.ts';
 import { WhatIf } from './what-if.ts';
 
@@ -15,25 +17,59 @@ export class Round {
   readonly whatIf: WhatIf;
   readonly consolidator: Consolidator;
   readonly balanced: BalancedPolicy;
-  private readonly byClass = new Map<DisruptionClass, readonly Member[]>();
+  /** Candidates that a method may act on, as far as they themselves are concerned. */
+  readonly eligible: Readonly<Record<DisruptionReason, Member[]>> = { Empty: [], Drifted: [], Underutilized: [] };
+  /** Of static pools, which exchange theirs. */
+  readonly staticDrifted: Member[] = [];
+  private readonly blockers = new Map<Member, Blocker>();
   private readonly singles = new Map<Member, Consolidation>();
-  private buffered: ReadonlySet<string> | undefined;
+  private readonly buffered: ReadonlySet<string>;
   private freed: Round | undefined;
+  private freedMembers: ReadonlyMap<string, Member> | undefined;
 
-  constructor(fleet: Fleet) {
-    this.fleet = fleet;
-    this.whatIf = new WhatIf(fleet);
-    this.consolidator = new Consolidator(this.whatIf);
-    this.balanced = new BalancedPolicy(fleet);
+  static of(snapshot: Snapshot, options: FleetOptions = {}): Round {
+    return atOnce(Round.inSlices(snapshot, options));
   }
 
-  candidates(kind: DisruptionClass): readonly Member[] {
-    let candidates = this.byClass.get(kind);
-    if (candidates === undefined) {
-      candidates = this.fleet.members.filter((member) => isCandidate(this.fleet, member, kind));
-      this.byClass.set(kind, candidates);
+  static *inSlices(snapshot: Snapshot, options: FleetOptions = {}): Sliced<Round> {
+    return yield* Round.over(yield* Fleet.inSlices(snapshot, options));
+  }
+
+  /** Another round over the same fleet. Yields after every member. */
+  static *over(fleet: Fleet): Sliced<Round> {
+    const whatIf = yield* WhatIf.inSlices(fleet);
+    const round = new Round(whatIf, yield* whatIf.nodesWithBufferPods());
+    yield* round.findCandidates();
+    return round;
+  }
+
+  private constructor(whatIf: WhatIf, buffered: ReadonlySet<string>) {
+    this.fleet = whatIf.fleet;
+    this.whatIf = whatIf;
+    this.consolidator = new Consolidator(whatIf);
+    this.balanced = new BalancedPolicy(this.fleet, (member) => !this.blockers.has(member));
+    this.buffered = buffered;
+  }
+
+  private *findCandidates(): Sliced<void> {
+    const { Empty, Drifted, Underutilized } = this.eligible;
+    const hasBufferPods = (member: Member): boolean => this.hasBufferPods(member);
+    for (const member of this.fleet.members) {
+      yield;
+      const blocker = firstBlocker(this.fleet, member, 'graceful');
+      if (blocker !== undefined) this.blockers.set(member, blocker);
+      else if (consolidationProblem(member) === undefined) Underutilized.push(member);
+      else if (emptinessProblem(member, hasBufferPods) === undefined) Empty.push(member);
+      if (!hasDrifted(member)) continue;
+      // Drift waives some of what keeps others from going, and asks for nothing more.
+      if (blocker !== undefined && !isCandidate(this.fleet, member, 'eventual')) continue;
+      (member.isStatic ? this.staticDrifted : Drifted).push(member);
     }
-    return candidates;
+  }
+
+  /** What keeps the node from being a graceful candidate, first of all. */
+  blocker(member: Member): Blocker | undefined {
+    return this.blockers.get(member);
   }
 
   /** What the pools' budgets still allow for the reason; taking from it never goes below zero. */
@@ -63,11 +99,12 @@ export class Round {
   *freedSingle(member: Member): Sliced<Consolidation> {
     if (this.freed === undefined) {
       const snapshot = withoutPodBlockers(this.fleet.snapshot);
-      this.freed = snapshot === this.fleet.snapshot ? this : new Round(yield* fleetInSlices(snapshot));
+      this.freed = snapshot === this.fleet.snapshot ? this : yield* Round.inSlices(snapshot);
     }
     const { freed } = this;
-    const same = freed === this ? member : freed.fleet.members.find((each) => each.name === member.name);
-    return yield* freed.singleInSlices(same ?? member);
+    if (freed === this) return yield* this.singleInSlices(member);
+    this.freedMembers ??= new Map(freed.fleet.members.map((each) => [each.name, each]));
+    return yield* freed.singleInSlices(this.freedMembers.get(member.name) ?? member);
   }
 
   scores(members: readonly Member[], savings: number): Score[] {
@@ -75,7 +112,6 @@ export class Round {
   }
 
   hasBufferPods(member: Member): boolean {
-    this.buffered ??= this.whatIf.nodesWithBufferPods();
     return this.buffered.has(member.name);
   }
 }

@@ -8,7 +8,6 @@ import type { Sliced } from '../../base/index.ts';
 import type { Score } from './balanced.ts';
 import { bySavingsRatio } from './candidates.ts';
 import type { Consolidation } from './consolidation.ts';
-import { consolidationProblem } from './eligibility.ts';
 import type { Member } from './fleet.ts';
 import { type MergeSet, mergeSets } from './merge-sets.ts';
 import type { Round } from './round.ts';
@@ -49,7 +48,7 @@ export class SetSearch {
   constructor(round: Round, isTimeUp: () => boolean = () => false) {
     this.round = round;
     this.isTimeUp = isTimeUp;
-    const eligible = round.candidates('graceful').filter((member) => consolidationProblem(member) === undefined);
+    const eligible = round.eligible.Underutilized;
     const budgets = round.allowance('Underutilized');
     this.members = bySavingsRatio(eligible).filter((member) => budgets.of(member.poolName) >= 1);
     const allowance = round.allowance('Underutilized');

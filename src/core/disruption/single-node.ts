@@ -7,7 +7,6 @@ import { bySavingsRatio } from './candidates.ts';
 import type { Command } from './command.ts';
 import type { Consolidation } from './consolidation.ts';
 import { consolidationCommand } from './consolidation-command.ts';
-import { consolidationProblem } from './eligibility.ts';
 import type { Member } from './fleet.ts';
 import type { Round } from './round.ts';
 
@@ -34,9 +33,8 @@ export interface SingleOutcome {
 }
 
 export function* singleNodeCommand(round: Round, options: SingleOptions = {}): Sliced<SingleOutcome> {
-  const eligible = round.candidates('graceful').filter((member) => consolidationProblem(member) === undefined);
   const before = options.seen ?? new Set();
-  const byRatio = bySavingsRatio(eligible);
+  const byRatio = bySavingsRatio(round.eligible.Underutilized);
   const fresh = byRatio.filter((member) => !before.has(member.name));
   const order = takingTurns([...fresh, ...byRatio.filter((member) => before.has(member.name))], options.first);
   const allowance = round.allowance('Underutilized');

@@ -1,11 +1,11 @@
 // Whether a command still holds a moment later, on a fresh look at the cluster. Consolidation must come to the same
-// conclusion again; of empty nodes those that are still empty go.
+// conclusion again; of empty nodes those that are still empty go. Working that out takes time in large clusters, so the
+// nodes are looked at once more before anything happens to them.
 
-import { isCandidate } from './candidates.ts';
+import type { Sliced } from '../../base/index.ts';
 import type { Command } from './command.ts';
 import { consolidationCommand } from './consolidation-command.ts';
-import { consolidationProblem } from './eligibility.ts';
-import { emptyCommand, isEmptinessCandidate } from './emptiness.ts';
+import { emptyCommand } from './emptiness.ts';
 import type { Member } from './fleet.ts';
 import type { Round } from './round.ts';
 
@@ -21,14 +21,20 @@ function seenAgain(round: Round, command: Command): Member[] {
   return command.members.flatMap((member) => byName.get(claimName(member)) ?? []);
 }
 
-export function validateConsolidation(round: Round, command: Command): Validation {
+/** The nodes of a consolidation, if all of them may still go. */
+export function stillCandidates(round: Round, command: Command): Member[] | Rejection {
   const members = seenAgain(round, command);
-  const isStill = (member: Member): boolean =>
-    isCandidate(round.fleet, member, 'graceful') && consolidationProblem(member) === undefined;
-  if (members.length < command.members.length || !members.every(isStill)) return { kind: 'rejected', reason: 'churn' };
+  const eligible = new Set(round.eligible.Underutilized);
+  const isStill = (member: Member): boolean => eligible.has(member);
+  if (members.length < command.members.length || !members.every(isStill)) return 'churn';
   const allowance = round.allowance('Underutilized');
-  if (!members.every((member) => allowance.take(member.poolName))) return { kind: 'rejected', reason: 'budget' };
-  const simulation = round.whatIf.simulate(members, { sparesRestless: true });
+  return members.every((member) => allowance.take(member.poolName)) ? members : 'budget';
+}
+
+export function* validateConsolidation(round: Round, command: Command): Sliced<Validation> {
+  const members = stillCandidates(round, command);
+  if (typeof members === 'string') return { kind: 'rejected', reason: members };
+  const simulation = yield* round.whatIf.simulateInSlices(members, { sparesRestless: true });
   const isSame = simulation.failed.length === 0 && simulation.claims.length === command.replacements.length;
   if (!isSame) return { kind: 'rejected', reason: 'scheduling' };
   const { destinations } = simulation;
@@ -44,9 +50,8 @@ export function validateConsolidation(round: Round, command: Command): Validatio
 
 export function validateEmptiness(round: Round, command: Command): Validation {
   const allowance = round.allowance('Empty');
-  const empty = seenAgain(round, command).filter(
-    (member) => isCandidate(round.fleet, member, 'graceful') && isEmptinessCandidate(round, member),
-  );
+  const eligible = new Set(round.eligible.Empty);
+  const empty = seenAgain(round, command).filter((member) => eligible.has(member));
   const members = empty.filter((member) => allowance.take(member.poolName));
   if (members.length > 0) return { kind: 'valid', command: emptyCommand(members) };
   return { kind: 'rejected', reason: empty.length > 0 ? 'budget' : 'churn' };

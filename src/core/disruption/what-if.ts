@@ -10,7 +10,7 @@ import { type Packed, solveInSlices } from '../packing/solve.ts';
 import type { PlannedNode } from '../plan.ts';
 import { isBufferPod } from '../pods/pod-classes.ts';
 import { explain } from '../reasons/explain.ts';
-import type { PlannedPod } from '../workload.ts';
+import { type PlannedPod, podsAtOnce } from '../workload.ts';
 import { type Fleet, isStatic, type Member, quietSince, quietTimeMs } from './fleet.ts';
 
 export interface MoveError {
@@ -60,39 +60,58 @@ export class WhatIf {
   private readonly moved: Uint8Array;
   private readonly memberAt: (Member | undefined)[] = [];
   private readonly fromLeaving = new Set<number>();
+  private hasBufferPods = false;
 
-  constructor(fleet: Fleet) {
+  /** Yields after some pods and after every machine. */
+  static *inSlices(fleet: Fleet): Sliced<WhatIf> {
+    const whatIf = new WhatIf(fleet);
+    yield* whatIf.sortPods();
+    yield* whatIf.markDestinations();
+    return whatIf;
+  }
+
+  private constructor(fleet: Fleet) {
     this.fleet = fleet;
-    const { world, machines, podsOn, isMovable } = fleet.movable;
+    const { world } = fleet.movable;
     this.finisher = new ClaimFinisher(world);
+    this.moved = new Uint8Array(world.workload.pods.length);
+    this.ending = new Uint8Array(world.nodes.length).fill(open);
+    this.restless = new Uint8Array(world.nodes.length).fill(open);
+  }
+
+  private *sortPods(): Sliced<void> {
+    const { world, machines, podsOn, isMovable } = this.fleet.movable;
     const leaving = new Set(machines.filter((each) => each.leaving).map((each) => each.node?.metadata.name));
-    world.workload.pods.forEach(({ pod }, position) => {
+    for (const [position, { pod }] of world.workload.pods.entries()) {
+      if (position % podsAtOnce === 0) yield;
       const node = pod.spec?.nodeName;
       if (!node || leaving.has(node)) {
         this.basePods.push(position);
         if (node) this.fromLeaving.add(position);
-        return;
+        else this.hasBufferPods ||= isBufferPod(pod);
+        continue;
       }
       const list = this.podsOf.get(node);
       if (list === undefined) this.podsOf.set(node, [position]);
       else list.push(position);
-    });
-    if (world.rejected.length > 0) {
-      const messages = new Map(world.rejected.map(({ key, reason }) => [key, reason.message]));
-      for (const [node, pods] of podsOn) {
-        const errors = pods.filter(isMovable).flatMap((pod) => rejection(pod, messages));
-        if (errors.length > 0) this.unplaceable.set(node, errors);
-      }
     }
-    this.moved = new Uint8Array(world.workload.pods.length);
-    this.ending = new Uint8Array(world.nodes.length).fill(open);
-    this.restless = new Uint8Array(world.nodes.length).fill(open);
-    for (const member of fleet.members) {
+    if (world.rejected.length === 0) return;
+    const messages = new Map(world.rejected.map(({ key, reason }) => [key, reason.message]));
+    for (const [node, pods] of podsOn) {
+      const errors = pods.filter(isMovable).flatMap((pod) => rejection(pod, messages));
+      if (errors.length > 0) this.unplaceable.set(node, errors);
+      yield;
+    }
+  }
+
+  private *markDestinations(): Sliced<void> {
+    for (const member of this.fleet.members) {
+      yield;
       if (member.index < 0) continue;
       this.memberAt[member.index] = member;
       const isEnding = member.machine.node?.metadata.deletionTimestamp !== undefined;
       if (isEnding) this.ending[member.index] = closedToMoved;
-      if (isEnding || isRestless(member, fleet.nowMs)) this.restless[member.index] = closedToMoved;
+      if (isEnding || isRestless(member, this.fleet.nowMs)) this.restless[member.index] = closedToMoved;
     }
   }
 
@@ -115,10 +134,10 @@ export class WhatIf {
   }
 
   /** Names of nodes that virtual pods of capacity buffers would be on. */
-  nodesWithBufferPods(): Set<string> {
-    if (!this.fleet.hasBufferPods) return new Set();
+  *nodesWithBufferPods(): Sliced<Set<string>> {
+    if (!this.hasBufferPods) return new Set();
     const { world } = this.fleet.movable;
-    const packed = atOnce(this.pack([], false));
+    const packed = yield* this.pack([], false);
     const names = new Set<string>();
     packed.nodes.pods.forEach((pods, index) => {
       if (pods.some((pod) => isBufferPod((world.workload.pods[pod] as PlannedPod).pod))) {

@@ -92,6 +92,7 @@ const nobody: readonly TopologyGroup[] = [];
 export class TopologyIndex {
   readonly groups: readonly TopologyGroup[];
   readonly starting: readonly StartingCounts[];
+  private readonly counting: Counting[] = [];
   private readonly byKey = new Map<string, KeyDomains>();
   private readonly selectedBy = new Map<string, readonly TopologyGroup[]>();
   private readonly selections = new Map<string, readonly TopologyGroup[]>();
@@ -101,30 +102,32 @@ export class TopologyIndex {
   private readonly offered: (ReadonlySet<string> | undefined)[] = [];
   private readonly context: TopologyIndexContext;
 
-  /** Yields after every pod that was counted. */
+  /** Yields after every group and every pod that was counted. */
   static *inSlices(context: TopologyIndexContext): Sliced<TopologyIndex> {
     const bound: Pod[] = [];
     for (const pod of context.boundPods) {
       if (context.nodes.has(pod.spec?.nodeName ?? '')) bound.push(pod);
       yield;
     }
-    const index = new TopologyIndex(context, bound);
+    const owners = boundOwners(context, bound);
+    yield;
+    const index = new TopologyIndex(context);
+    yield* index.countNobody();
+    for (const { group, node } of owners) index.count(group, node, index.counting);
+    yield;
     yield* index.countBound(bound);
     return index;
   }
 
-  private constructor(context: TopologyIndexContext, bound: readonly Pod[]) {
+  private constructor(context: TopologyIndexContext) {
     this.context = context;
-    const owners = this.boundOwners(bound);
+    this.starting = this.counting;
     this.groups = context.groups.all;
     for (const group of this.groups) {
       const required = requiredLabel(group.selector);
       if (required === undefined) this.unlabelled.push(group);
       else this.listFor(required).push(group);
     }
-    const counts = this.groups.map((group) => this.emptyCounts(group));
-    for (const { group, node } of owners) this.count(group, node, counts);
-    this.starting = counts;
   }
 
   domainsOf(key: string): KeyDomains {
@@ -271,18 +274,11 @@ export class TopologyIndex {
     return list;
   }
 
-  /** Required anti-affinity of pods that run keeps selected pods away from their domains. */
-  private boundOwners(bound: readonly Pod[]): { group: TopologyGroup; node: TopologyNode }[] {
-    const owners: { group: TopologyGroup; node: TopologyNode }[] = [];
-    for (const pod of bound) {
-      const terms = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-      if (terms.length === 0 || isTerminal(pod)) continue;
-      const node = this.context.nodes.get(pod.spec?.nodeName ?? '') as TopologyNode;
-      for (const term of terms) {
-        owners.push({ group: this.context.groups.affinity('antiAffinity', term, namespaceOf(pod), true), node });
-      }
+  private *countNobody(): Sliced<void> {
+    for (const group of this.groups) {
+      this.counting.push(this.emptyCounts(group));
+      yield;
     }
-    return owners;
   }
 
   private emptyCounts(group: TopologyGroup): Counting {
@@ -342,4 +338,21 @@ export class TopologyIndex {
     const hostname = node.labels[label.hostname] ?? node.name;
     return wishes.some((wish) => grants(this.context.table, node.set, hostname, wish, 'strict'));
   }
+}
+
+/** Required anti-affinity of pods that run keeps selected pods away from their domains. */
+function boundOwners(
+  { groups, nodes }: TopologyIndexContext,
+  bound: readonly Pod[],
+): { group: TopologyGroup; node: TopologyNode }[] {
+  const owners: { group: TopologyGroup; node: TopologyNode }[] = [];
+  for (const pod of bound) {
+    const terms = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+    if (terms.length === 0 || isTerminal(pod)) continue;
+    const node = nodes.get(pod.spec?.nodeName ?? '') as TopologyNode;
+    for (const term of terms) {
+      owners.push({ group: groups.affinity('antiAffinity', term, namespaceOf(pod), true), node });
+    }
+  }
+  return owners;
 }

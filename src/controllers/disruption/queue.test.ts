@@ -1,0 +1,149 @@
+// Commands being carried out: what is refused, what goes on with less, and in which order things happen.
+import { afterEach, expect, test } from 'vitest';
+import type { NodeClaim } from '../../api/index.ts';
+import { type Command, type Member, Round } from '../../core/index.ts';
+import { resources } from '../../ports/index.ts';
+import { isLeaving } from '../../state/index.ts';
+import { nodeClaims } from '../own-resources.ts';
+import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
+import { type DisruptionBench, openDisruption, podOn, quiet } from './disruption-bench.testing.ts';
+import { patienceMs } from './queue.ts';
+
+let at: DisruptionBench;
+afterEach(async () => {
+  at.stop();
+  await at.bench.close();
+});
+
+async function membersOf(...names: string[]): Promise<Member[]> {
+  const { context } = at.bench;
+  const { fleet } = Round.of(snapshotFor(context, await instanceTypesOfPools(context)));
+  return names.map((name) => fleet.members.find((member) => member.name === name) as Member);
+}
+
+const empty = (members: Member[]): Command => ({
+  reason: 'Empty',
+  consolidationType: 'empty',
+  members,
+  replacements: [],
+  savings: 0,
+  destinations: [],
+});
+const replacing = (members: Member[], nodePool = 'default'): Command => ({
+  ...empty(members),
+  reason: 'Drifted',
+  consolidationType: '',
+  replacements: [{ kind: 'template', nodePool }],
+});
+/** A node that is gone by the time it is to be marked. */
+const gone = (member: Member): Member => ({
+  ...member,
+  name: 'gone',
+  machine: { ...member.machine, claim: { ...member.machine.claim, metadata: { name: 'gone' } } as never },
+});
+const isGoing = async (name: string): Promise<boolean> => (await at.bench.get(nodeClaims, name)) === undefined;
+
+test('a node is in one command at most', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  await at.bench.machine('default', 'b', quiet);
+  const [a, b] = (await membersOf('a', 'b')) as [Member, Member];
+  const first = at.queue.start(replacing([a]), at.signal);
+  await expect(at.queue.start(empty([a, b]), at.signal)).rejects.toThrow('already being disrupted: a');
+  await at.bench.run(0);
+  await first;
+  expect(await at.isTainted('b')).toBe(false);
+});
+
+test('a command that only deletes goes on with the nodes that could be marked', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  const [a] = (await membersOf('a')) as [Member];
+  await at.queue.start(empty([a, gone(a)]), at.signal);
+  await at.bench.run(2_000);
+  expect(await isGoing('a')).toBe(true);
+  expect(at.queue.has('gone')).toBe(false);
+});
+
+test('a command that only deletes is not begun if no node could be marked', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  const [a] = (await membersOf('a')) as [Member];
+  await expect(at.queue.start(empty([gone(a)]), at.signal)).rejects.toThrow();
+  expect(at.queue.names().size).toBe(0);
+});
+
+test('a command that replaces is not begun unless every node could be marked', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  const [a] = (await membersOf('a')) as [Member];
+  await expect(at.queue.start(replacing([a, gone(a)]), at.signal)).rejects.toThrow();
+  expect(at.queue.names().size).toBe(0);
+  expect(await at.bench.list<NodeClaim>(nodeClaims)).toHaveLength(1);
+});
+
+test('a replacement that cannot be made deletes nothing, and the next round takes the taint off', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  await at.bench.apply(resources.pods, podOn('p', 'a'));
+  const [a] = (await membersOf('a')) as [Member];
+  await expect(at.queue.start(replacing([a], 'no-such-pool'), at.signal)).rejects.toThrow('no-such-pool');
+  expect(await at.isTainted('a')).toBe(true);
+  expect(isLeaving(at.bench.context.cluster.machines.ofClaim('a') as never)).toBe(false);
+  const acted = at.begin().catch(() => false);
+  await at.bench.run(1_000);
+  expect(await at.isTainted('a')).toBe(false);
+  at.stop();
+  await acted;
+});
+
+test('nodes count as leaving only after their replacements exist, and go only after those are initialized', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  const [a] = (await membersOf('a')) as [Member];
+  const { cluster } = at.bench.context;
+  const isLeft = () => isLeaving(cluster.machines.ofClaim('a') as never);
+  const seen: boolean[] = [];
+  const create = at.bench.kube.create.bind(at.bench.kube);
+  at.bench.kube.create = (async (...call: Parameters<typeof create>) => {
+    seen.push(isLeft());
+    return create(...call);
+  }) as typeof create;
+  await at.queue.start(replacing([a]), at.signal);
+  expect(seen).toEqual([false]);
+  expect(isLeft()).toBe(true);
+  await at.bench.run(60_000);
+  expect(await isGoing('a')).toBe(false);
+  const replacement = (await at.bench.list<NodeClaim>(nodeClaims)).find(({ metadata }) => metadata.name !== 'a');
+  const name = replacement?.metadata.name ?? '';
+  expect(at.told('DisruptionLaunching')).toContain('Launching NodeClaim: Drifted');
+  expect(at.told('DisruptionWaitingReadiness')).toContain('Waiting on readiness to continue disruption');
+  await at.bench.machine('default', name, quiet);
+  await at.bench.run(2_000);
+  expect(await isGoing('a')).toBe(true);
+  expect(at.told('DisruptionTerminating')).toEqual(['Disrupting Node: Drifted', 'Disrupting NodeClaim: Drifted']);
+  expect(at.bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'drifted' })).toBe(1);
+  expect(at.bench.metrics.value('karpenter_nodeclaims_created_total', { reason: 'drifted' })).toBe(1);
+});
+
+test('nodes that pods will move to are nominated, and decisions are counted by pool too', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  await at.bench.machine('default', 'b', quiet);
+  const [a] = (await membersOf('a')) as [Member];
+  await at.queue.start({ ...empty([a]), destinations: ['b'] }, at.signal);
+  const { cluster, clock } = at.bench.context;
+  expect(cluster.machines.ofNode('b')?.nominatedUntilMs).toBeGreaterThan(clock.now());
+  const labels = { decision: 'delete', reason: 'empty', consolidation_type: 'empty' };
+  expect(at.bench.metrics.value('karpenter_voluntary_disruption_decisions_total', labels)).toBe(1);
+  const byPool = { ...labels, nodepool: 'default' };
+  expect(at.bench.metrics.value('karpenter_voluntary_disruption_decisions_by_nodepool_total', byPool)).toBe(1);
+});
+
+test('a command waits 80 ms for each node in commands, but ten minutes at least and an hour at most', () => {
+  const minute = 60_000;
+  expect(patienceMs(1)).toBe(10 * minute);
+  expect(patienceMs(7_500)).toBe(10 * minute);
+  expect(patienceMs(15_000)).toBe(20 * minute);
+  expect(patienceMs(100_000)).toBe(60 * minute);
+});

@@ -1,0 +1,226 @@
+// When the loop looks, in which order it tries its methods, what it remembers and what it says.
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { annotation, type NodeClaim } from '../../api/index.ts';
+import { type Pod, resources } from '../../ports/index.ts';
+import { nodeClaims } from '../own-resources.ts';
+import { type DisruptionBench, openDisruption, podOn, quiet } from './disruption-bench.testing.ts';
+
+let at: DisruptionBench;
+afterEach(async () => {
+  at.stop();
+  await at.bench.close();
+});
+
+const minute = 60_000;
+const capacity = { cpu: '4', memory: '8Gi', pods: '20' };
+const drifted = { ...quiet, conditions: { ...quiet.conditions, Drifted: 'True' } };
+const pickyPod = (name: string, node: string) => {
+  const pod = podOn(name, node);
+  return { ...pod, spec: { ...pod.spec, nodeSelector: { only: 'here' } } };
+};
+const protect = (name: string) =>
+  at.bench.apply<Pod>(resources.pods, {
+    metadata: { name, namespace: 'default', annotations: { [annotation.doNotDisrupt]: 'true' } },
+  });
+const decisions = () =>
+  at.bench.metrics.series('karpenter_voluntary_disruption_decisions_total').map(({ labels }) => labels['reason']);
+const round = async (ms = 40_000): Promise<boolean> => {
+  const acted = at.begin();
+  await at.bench.run(ms);
+  return acted;
+};
+
+describe('the loop', () => {
+  /** When rounds began, in seconds; each does what the list says. */
+  const times = async (outcomes: (boolean | Error)[], ms: number): Promise<number[]> => {
+    const started = at.bench.clock.now();
+    const seen: number[] = [];
+    vi.spyOn(at.loop, 'round').mockImplementation(async () => {
+      seen.push((at.bench.clock.now() - started) / 1000);
+      const outcome = outcomes.shift() ?? false;
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    });
+    void at.loop.run(at.signal);
+    await at.bench.run(ms);
+    return seen;
+  };
+
+  test('looks every ten seconds, and at once after it acted', async () => {
+    at = await openDisruption();
+    expect(await times([false, true, false], 25_000)).toEqual([0, 10, 10, 20]);
+  });
+
+  test('waits longer and longer after errors', async () => {
+    at = await openDisruption();
+    const error = new Error('no answer');
+    expect(await times([error, error, error, false], 15_000)).toEqual([0, 1, 3, 7]);
+    expect(at.bench.log.lines.map(({ message }) => message)).toContain('disruption failed');
+  });
+
+  test('tries again after a second while the cluster is not known yet', async () => {
+    at = await openDisruption();
+    let isSynced = false;
+    vi.spyOn(at.bench.context.cluster, 'synced', 'get').mockImplementation(() => isSynced);
+    at.bench.clock.after(2_500, () => (isSynced = true));
+    expect(await times([], 5_000)).toEqual([3]);
+  });
+});
+
+test('a budget whose schedule cannot be read is logged in every round', async () => {
+  at = await openDisruption({ consolidationPolicy: 'WhenEmpty' });
+  await at.bench.machine('default', 'busy', quiet);
+  await at.bench.apply(resources.pods, podOn('p', 'busy'));
+  const pool = at.bench.context.cluster.nodePools.get('default');
+  const budgets = [{ nodes: '10%', schedule: 'whenever', duration: '1h' }];
+  const disruption = { ...pool?.spec.disruption, budgets };
+  vi.spyOn(at.bench.context.cluster.nodePools, 'list').mockReturnValue([
+    { ...pool, spec: { ...pool?.spec, disruption } } as never,
+  ]);
+  await round();
+  expect(at.bench.log.lines.map(({ message }) => message)).toContain('detected disruption budget error');
+});
+
+describe('methods are tried in order, and the first that acts ends the round', () => {
+  test('empty nodes before drifted ones', async () => {
+    at = await openDisruption();
+    await at.bench.machine('default', 'empty', quiet);
+    await at.bench.machine('default', 'drifted', { ...drifted, capacity });
+    await at.bench.apply(resources.pods, podOn('p', 'drifted'));
+    expect(await round()).toBe(true);
+    expect(decisions()).toEqual(['empty']);
+  });
+
+  test('drifted nodes before those that could be packed better', async () => {
+    at = await openDisruption();
+    for (const [name, parts] of [
+      ['drifted', drifted],
+      ['roomy', quiet],
+    ] as const) {
+      await at.bench.machine('default', name, { ...parts, capacity });
+      await at.bench.apply(resources.pods, podOn(`p-${name}`, name));
+    }
+    expect(await round()).toBe(true);
+    expect(decisions()).toEqual(['drifted']);
+  });
+});
+
+describe('a method that found nothing', () => {
+  const looks = () =>
+    at.told('Unconsolidatable').filter((text) => text.startsWith('Not all pods would schedule')).length;
+  const full = async (disruption = {}): Promise<void> => {
+    at = await openDisruption(disruption);
+    await at.bench.machine('default', 'full', { ...quiet, capacity });
+    await at.bench.apply(resources.pods, pickyPod('p', 'full'));
+    at.bench.context.cluster.changed();
+  };
+
+  test('is not asked again until something changed', async () => {
+    await full();
+    await round();
+    const once = looks();
+    expect(once).toBeGreaterThan(0);
+    await round();
+    expect(looks()).toBe(once);
+    at.bench.context.cluster.changed();
+    await round();
+    expect(looks()).toBe(2 * once);
+  });
+
+  test('is asked again after five minutes', async () => {
+    await full();
+    await round();
+    const once = looks();
+    await at.bench.run(5 * minute);
+    await round();
+    expect(looks()).toBe(2 * once);
+  });
+
+  test('is asked again where a budget held nodes back', async () => {
+    await full();
+    await at.bench.pool('closed', { spec: { disruption: { consolidateAfter: '0s', budgets: [{ nodes: '0' }] } } });
+    await at.bench.machine('closed', 'held', { ...quiet, capacity });
+    await at.bench.apply(resources.pods, pickyPod('q', 'held'));
+    await round();
+    const once = looks();
+    expect(once).toBeGreaterThan(0);
+    await round();
+    expect(looks()).toBe(2 * once);
+  });
+});
+
+describe('a consolidation', () => {
+  test('that replaces is announced on node and claim with what it saves', async () => {
+    at = await openDisruption();
+    await at.bench.machine('default', 'big', { ...quiet, capacity });
+    await at.bench.apply(resources.pods, podOn('small', 'big'));
+    expect(await round()).toBe(true);
+    const [text, same] = at.told('ConsolidationCandidate');
+    expect(text).toMatch(/^Consolidation candidate: replace: \[big\] -> \[1 replacement\] \(savings: \$\d+\.\d\d\)$/);
+    expect(same).toBe(text);
+  });
+
+  test('that only deletes is not announced', async () => {
+    at = await openDisruption();
+    await at.bench.machine('default', 'nearly', { ...quiet, capacity });
+    await at.bench.apply(resources.pods, podOn('small', 'nearly'));
+    await at.bench.machine(undefined, 'theirs', { ...quiet, capacity, claim: {}, node: { metadata: {} } });
+    await at.bench.remove(nodeClaims, 'theirs');
+    expect(await round()).toBe(true);
+    expect(decisions()).toEqual(['underutilized']);
+    expect(at.told('ConsolidationCandidate')).toEqual([]);
+  });
+
+  test('of one node that no longer holds after the wait is counted and told', async () => {
+    at = await openDisruption();
+    await at.bench.machine('default', 'big', { ...quiet, capacity });
+    await at.bench.apply(resources.pods, podOn('small', 'big'));
+    const acted = at.begin();
+    await at.bench.run(5_000);
+    await protect('small');
+    await at.bench.run(60_000);
+    expect(await acted).toBe(false);
+    const [text] = at.told('ConsolidationRejected');
+    expect(text).toMatch(
+      /^Consolidation rejected: replace: \[big\] -> \[1 replacement\], reason: churn \(savings: \$\d+\.\d\d\)$/,
+    );
+    const labels = { consolidation_type: 'single' };
+    expect(at.bench.metrics.value('karpenter_voluntary_disruption_failed_validations_total', labels)).toBe(1);
+  });
+
+  test('of several nodes that no longer holds is counted by node, told to nobody, and single nodes are tried', async () => {
+    at = await openDisruption();
+    for (const name of ['a', 'b']) {
+      await at.bench.machine('default', name, { ...quiet, capacity });
+      await at.bench.apply(resources.pods, podOn(`p-${name}`, name));
+    }
+    const acted = at.begin();
+    await at.bench.run(5_000);
+    await protect('p-a');
+    await at.bench.run(60_000);
+    expect(await acted).toBe(true);
+    expect(at.told('ConsolidationRejected')).toEqual([]);
+    const labels = { consolidation_type: 'multi' };
+    expect(at.bench.metrics.value('karpenter_voluntary_disruption_failed_validations_total', labels)).toBe(2);
+    expect(await at.bench.get<NodeClaim>(nodeClaims, 'b')).toBeUndefined();
+  });
+
+  test('is given up if a pod is about to come while its pods are placed once more', async () => {
+    at = await openDisruption();
+    await at.bench.machine('default', 'big', { ...quiet, capacity });
+    await at.bench.apply(resources.pods, podOn('small', 'big'));
+    const { cloud, cluster, clock } = at.bench.context;
+    const typesOf = cloud.instanceTypes.bind(cloud);
+    let looks = 0;
+    vi.spyOn(cloud, 'instanceTypes').mockImplementation(async (pool) => {
+      looks += 1;
+      // The first look decides, the second places the pods again, the third is the last before anything happens.
+      if (looks === 3) cluster.nominate(cluster.machines.ofNode('big')?.key ?? '', clock.now() + minute);
+      return typesOf(pool);
+    });
+    expect(await round(20_000)).toBe(false);
+    expect(looks).toBeGreaterThanOrEqual(3);
+    expect(at.told('ConsolidationRejected')[0]).toContain('reason: churn');
+    expect(await at.isTainted('big')).toBe(false);
+  });
+});
