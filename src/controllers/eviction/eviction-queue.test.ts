@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KubeError, type Pod, resources } from '../../ports/index.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { type LifecycleBench, openLifecycle } from '../testing/lifecycle.testing.ts';
@@ -51,6 +51,32 @@ describe('an eviction the API server agrees to', () => {
     ]);
     expect(bench.metrics.value(requests, { code: '200' })).toBe(1);
     expect(bench.metrics.value('karpenter_pods_drained_total', { reason: 'Forceful Termination' })).toBe(1);
+  });
+
+  test('is not asked for again before the watch has told that the pod ends', async () => {
+    const pod = await bench.runPod('web', { spec: { terminationGracePeriodSeconds: 600 } });
+    const counted = answerWith(undefined);
+    await evict(pod);
+    // The watch lags behind: everybody still sees the pod as it was, and the drain asks every second.
+    const seen = vi.spyOn(bench.context.cluster.pods.store, 'get').mockReturnValue(pod);
+    for (let second = 0; second < 5; second++) {
+      queue.add([pod]);
+      await bench.run(1_000);
+    }
+    seen.mockRestore();
+    await bench.run(60_000);
+    expect(counted.calls).toBe(1);
+    expect(bench.metrics.value(requests, { code: '200' })).toBe(1);
+    expect(bench.metrics.value('karpenter_pods_drained_total', { reason: 'Forceful Termination' })).toBe(1);
+  });
+
+  test('is asked for again if the pod goes on all the same', async () => {
+    const pod = await bench.runPod('web');
+    let calls = 0;
+    bench.kube.evict = async () => void (calls += 1);
+    await evict(pod);
+    await bench.run(15_000);
+    expect(calls).toBe(2);
   });
 
   test('names why the node is disrupted', async () => {

@@ -3,13 +3,18 @@
 // 1. A pod is known by name and UID: one made again under the same name is not evicted on its predecessor's account.
 // 2. Before every try the pod is looked at again: if it is going already, or protected meanwhile, it is dropped; whoever
 //    wants it gone asks anew.
-// 3. Nothing is remembered across restarts: a drain asks for its pods every second.
+// 3. A pod that was evicted is not asked for again while the watch has yet to tell that it ends: that would be counted,
+//    and told to users, as another eviction.
+// 4. Nothing is remembered across restarts: a drain asks for its pods every second.
 import { conditionOf, conditionType } from '../../api/index.ts';
 import { isKubeError, type KubeError, type Pod } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
 import { isEvictable } from '../../state/index.ts';
-import { type Controller, type ControllerContext, concurrencyFor } from '../context.ts';
+import { again, type Controller, type ControllerContext, concurrencyFor } from '../context.ts';
 import { aboutNode, aboutPod } from '../event-subjects.ts';
+
+/** After so long an evicted pod is looked at again: the watch has long told that it ends, unless something is wrong. */
+const watchLagMs = 10_000;
 
 interface Wanted {
   namespace: string;
@@ -84,7 +89,7 @@ export class EvictionQueue {
       message: `Evicted pod: ${reason}`,
     });
     this.drained.add({ reason });
-    return this.drop(key);
+    return again(watchLagMs);
   }
 
   private refused(key: string, pod: Pod, error: KubeError): Outcome {

@@ -44,6 +44,7 @@ function* searched(
     return timedOut;
   };
   const search = new SetSearch(round, isTimeUp);
+  yield;
   const { constrained, rejected } = search;
   const found = search.members.length >= 2 ? yield* choose(search, isTimeUp) : undefined;
   const command = found === undefined ? undefined : consolidationCommand('multi', found.members, found.answer);

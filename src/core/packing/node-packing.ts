@@ -40,7 +40,8 @@ export class NodePacking {
   private readonly devices: DeviceState | undefined;
   private readonly hosts: Int32Array;
   private readonly free: readonly Float64Array[];
-  private readonly ports: (readonly HostPort[])[];
+  /** Of nodes that got a pod with host ports; the others have what they had. */
+  private readonly ports = new Map<number, readonly HostPort[]>();
   /** Of nodes that got a pod with volumes; the others have what they had. */
   private readonly attached = new Map<number, ReadonlyMap<string, ReadonlySet<string>>>();
   private readonly refused: (GrowingBits | undefined)[] = [];
@@ -63,7 +64,6 @@ export class NodePacking {
     this.devices = devices;
     this.hosts = columns.hosts;
     this.free = columns.free.map((amounts) => amounts.slice());
-    this.ports = columns.ports.slice();
     this.domainAnswers = new Int32Array(columns.kindCount);
   }
 
@@ -110,7 +110,7 @@ export class NodePacking {
     return (
       this.kindSuits(constraint, index) &&
       (group.attachments.size === 0 || this.canAttach(group, index)) &&
-      !portsConflict(constraint.ports, this.ports[index] as readonly HostPort[]) &&
+      !portsConflict(constraint.ports, this.portsOf(index)) &&
       this.topology.hostHasRoom(constraint.rules, this.hosts[index] as number)
     );
   }
@@ -190,7 +190,7 @@ export class NodePacking {
       free[index] = (free[index] as number) - (amounts[at] as number);
     }
     if (constraint.ports.length > 0) {
-      this.ports[index] = [...(this.ports[index] as readonly HostPort[]), ...constraint.ports];
+      this.ports.set(index, [...this.portsOf(index), ...constraint.ports]);
     }
     if (group.attachments.size > 0) {
       const attached = new Map<string, ReadonlySet<string>>(this.attachedTo(index));
@@ -204,6 +204,10 @@ export class NodePacking {
     else pods.push(pod);
     const { set, hostname, taints } = node;
     this.topology.record(constraint.rules, { set, hostname, host: this.hosts[index] as number, taints });
+  }
+
+  private portsOf(index: number): readonly HostPort[] {
+    return this.ports.get(index) ?? (this.columns.ports[index] as readonly HostPort[]);
   }
 
   private attachedTo(index: number): ReadonlyMap<string, ReadonlySet<string>> {

@@ -41,13 +41,14 @@ export interface WhatIfInputs {
   readonly starting: readonly StartingCounts[];
 }
 
-/** Yields after every pod that was tried. */
+/** Yields before the first pod and after every one that was tried. */
 export function* solveInSlices(world: World, options: SolveOptions): Sliced<Packed> {
   const { workload, table, resources } = world;
   const hostnames = workload.topology.domainsOf(label.hostname);
   const { whatIf } = options;
   // Numbers the hosts, which topology counts by.
   const columns = columnsOf(world.nodes, resources, hostnames);
+  yield;
   const topology = new TopologyState(table, workload.topology, hostnames, whatIf?.starting);
   const queue: number[] = whatIf === undefined ? [...workload.pods.keys()] : [...whatIf.pods];
   const devices =
