@@ -113,10 +113,6 @@ export interface MovableWorld {
   isMovable(pod: Pod): boolean;
 }
 
-export function indexMovable(snapshot: Snapshot, options: IndexOptions = {}): MovableWorld {
-  return atOnce(indexMovableInSlices(snapshot, options));
-}
-
 export function indexMovableInSlices(snapshot: Snapshot, options: IndexOptions = {}): Sliced<MovableWorld> {
   return compile(snapshot, true, options);
 }

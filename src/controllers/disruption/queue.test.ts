@@ -39,7 +39,7 @@ const replacing = (members: Member[], nodePool = 'default'): Command => ({
 const gone = (member: Member): Member => ({
   ...member,
   name: 'gone',
-  machine: { ...member.machine, claim: { ...member.machine.claim, metadata: { name: 'gone' } } as never },
+  machine: { ...member.machine, claim: { ...member.machine.claim, metadata: { name: 'gone' } } },
 });
 const isGoing = async (name: string): Promise<boolean> => (await at.bench.get(nodeClaims, name)) === undefined;
 

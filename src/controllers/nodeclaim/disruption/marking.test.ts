@@ -27,7 +27,7 @@ async function opened(spec: Partial<NodePool['spec']> = {}): Promise<NodePool> {
     });
   bench = await openBench({ controllers: (context) => [claimDisruptionController(context)], cloud });
   await bench.nodeClass();
-  return bench.pool('default', { spec } as never);
+  return bench.pool('default', { spec });
 }
 
 async function machine(pool: NodePool, parts: MachineParts = {}): Promise<void> {
