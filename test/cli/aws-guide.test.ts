@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { awsSettingDefinitions, settingDefinitions } from '../../src/server/index.ts';
 import { runKerf } from './run-kerf.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -23,6 +24,35 @@ test.each([guide, resolve(root, 'examples/aws')])('every manifest of %s passes k
 test('the guide shows every part of kerf iam', () => {
   for (const part of ['policy', 'trust', 'node-role', 'queue'])
     expect(commands.some((command) => command.startsWith(`kerf iam ${part}`))).toBe(true);
+});
+
+test('every setting that the guide and the manifest of the controller name exists', () => {
+  const known = new Set(
+    [settingDefinitions, awsSettingDefinitions].flatMap((table) => Object.values(table).map(({ env }) => env)),
+  );
+  const manifest = readFileSync(resolve(root, 'examples/aws/controller.yaml'), 'utf8');
+  const named = [
+    ...[...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=\w+)?`/g)].map(([, name = '']) => name),
+    ...[...manifest.matchAll(/- name: ([A-Z_]+)$/gm)].map(([, name = '']) => name),
+  ];
+  const others = ['AWS_CA_BUNDLE', 'HTTPS_PROXY', 'NO_PROXY', 'CONFIG_MAP', 'SYSTEM_NAMESPACE'];
+  expect(named).toEqual(expect.arrayContaining(['INTERRUPTION_QUEUE', 'SPOT_REBALANCE_POLICY', 'CLUSTER_NAME']));
+  expect(named.filter((name) => !known.has(name) && !others.includes(name))).toEqual([]);
+});
+
+test('names that one step makes are those the next one uses', async () => {
+  const env = { AWS_REGION: 'eu-west-1' };
+  const made = async (part: string): Promise<string> =>
+    (await runKerf(['iam', part, '--cluster', 'my-cluster', '-o', 'cloudformation'], { env })).out;
+  const used = (pattern: RegExp): string => (pattern.exec(text)?.[1] ?? '').replace('$CLUSTER', 'my-cluster');
+  expect(await made('trust')).toContain(`RoleName: ${used(/--role-arn \S+:role\/(\S+)/)}\n`);
+  expect(await made('node-role')).toContain(`RoleName: ${used(/^ {2}role: (\S+)$/m)}\n`);
+  const manifest = readFileSync(resolve(root, 'examples/aws/controller.yaml'), 'utf8');
+  const queue = /INTERRUPTION_QUEUE\n\s+value: (\S+)/.exec(manifest)?.[1];
+  expect(await made('queue')).toContain(`QueueName: ${queue}\n`);
+  const files = [...text.matchAll(/> ([\w-]+)\.yaml$/gm)].map(([, file = '']) => file);
+  const deployed = /for part in ([^;]+);/.exec(text)?.[1]?.split(' ') ?? [];
+  expect(deployed.filter((file) => !files.includes(file))).toEqual([]);
 });
 
 test.each(commands)('%s', async (command) => {

@@ -88,13 +88,16 @@ describe('what is in it', () => {
     });
   });
 
-  test.each([true, false])('L5: public addresses %s reach the first interface, also with EFA', (wanted) => {
-    const alone = dataOf({ associatePublicIpAddress: wanted }).NetworkInterfaces;
-    expect(alone?.[0]?.AssociatePublicIpAddress).toBe(wanted);
-    const efa = dataOf({ associatePublicIpAddress: wanted, efaCount: 2 }).NetworkInterfaces;
-    expect(efa?.map((each) => each.AssociatePublicIpAddress)).toEqual([wanted, undefined]);
-    expect(dataOf().NetworkInterfaces?.[0]).not.toHaveProperty('AssociatePublicIpAddress');
-  });
+  test.each([true, false])(
+    'L5: public addresses %s reach the first interface, also with EFA, and every other with addresses',
+    (wanted) => {
+      const alone = dataOf({ associatePublicIpAddress: wanted }).NetworkInterfaces;
+      expect(alone?.[0]?.AssociatePublicIpAddress).toBe(wanted);
+      const efa = dataOf({ associatePublicIpAddress: wanted, efaCount: 2 }).NetworkInterfaces;
+      expect(efa?.map((each) => each.AssociatePublicIpAddress)).toEqual([wanted, wanted]);
+      expect(dataOf().NetworkInterfaces?.[0]).not.toHaveProperty('AssociatePublicIpAddress');
+    },
+  );
 
   test.each([0, 1, 10, 100])('L6: %i prefixes are asked for, of the family of the cluster', (count) => {
     expect(dataOf({ ipPrefixCount: count }).NetworkInterfaces?.[0]).toMatchObject({ Ipv4PrefixCount: count });
@@ -133,6 +136,14 @@ describe('what is in it', () => {
         [1, 2, 'efa-only'],
       ]);
       expect(found?.map((each) => each.Ipv4PrefixCount)).toEqual([3, undefined, 3, undefined]);
+      const sixth = dataOf({ networkInterfaces, efaCount, isIpv6: true, associatePublicIpAddress: false });
+      expect(sixth.NetworkInterfaces?.map((each) => each.Ipv6AddressCount)).toEqual([1, undefined, 1, undefined]);
+      expect(sixth.NetworkInterfaces?.map((each) => each.AssociatePublicIpAddress)).toEqual([
+        false,
+        undefined,
+        false,
+        undefined,
+      ]);
       expect(found?.every(({ Groups }) => Groups?.length === 2)).toBe(true);
     }
   });

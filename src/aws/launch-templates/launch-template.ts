@@ -135,7 +135,7 @@ function networkInterfacesOf(spec: LaunchTemplateSpec): Interface[] {
       DeviceIndex: deviceIndex,
       InterfaceType: interfaceType,
       Groups,
-      ...(interfaceType === 'efa-only' ? {} : addressing(spec, networkCardIndex === 0 && deviceIndex === 0)),
+      ...(interfaceType === 'efa-only' ? {} : addressing(spec)),
     }));
   }
   if (spec.efaCount > 0) {
@@ -145,25 +145,23 @@ function networkInterfacesOf(spec: LaunchTemplateSpec): Interface[] {
       DeviceIndex: card === 0 ? 0 : 1,
       InterfaceType: 'efa',
       Groups,
-      ...addressing(spec, card === 0),
+      ...addressing(spec),
     }));
   }
-  return [{ DeviceIndex: 0, Groups, ...addressing(spec, true) }];
+  return [{ DeviceIndex: 0, Groups, ...addressing(spec) }];
 }
 
-/** What an interface with addresses has beyond its place; the primary one decides about public and IPv6 addresses. */
-function addressing(spec: LaunchTemplateSpec, isPrimary: boolean): Partial<Interface> {
+/** What every interface with addresses has beyond its place. EC2 refuses public addresses beside several interfaces. */
+function addressing(spec: LaunchTemplateSpec): Partial<Interface> {
   const { ipPrefixCount, associatePublicIpAddress, connectionTracking } = spec;
   return {
-    ...(associatePublicIpAddress === undefined || !isPrimary
-      ? {}
-      : { AssociatePublicIpAddress: associatePublicIpAddress }),
+    ...(associatePublicIpAddress === undefined ? {} : { AssociatePublicIpAddress: associatePublicIpAddress }),
     ...(ipPrefixCount === undefined
       ? {}
       : spec.isIpv6
         ? { Ipv6PrefixCount: ipPrefixCount }
         : { Ipv4PrefixCount: ipPrefixCount }),
-    ...(spec.isIpv6 && isPrimary ? { Ipv6AddressCount: 1, PrimaryIpv6: true } : {}),
+    ...(spec.isIpv6 ? { Ipv6AddressCount: 1, PrimaryIpv6: true } : {}),
     ...(connectionTracking === undefined
       ? {}
       : {
