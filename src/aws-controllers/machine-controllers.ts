@@ -16,6 +16,7 @@ import { instanceStatusController } from './instance-status/controller.ts';
 import { discoveredMemoryController } from './instance-types/discovered-memory.ts';
 import { instanceTypesController } from './instance-types/refresh.ts';
 import { interruptionController } from './interruption/controller.ts';
+import { missingQueueController } from './interruption/missing-queue.ts';
 import { type LostCapacity, Reaction } from './interruption/reaction.ts';
 import { offeringMetricsController } from './offering-metrics/controller.ts';
 import { pricingController } from './pricing/controller.ts';
@@ -72,7 +73,7 @@ export function machineControllersOf(context: ControllerContext, parts: AwsContr
     taggingController(context, { tags, clusterName: settings.clusterName }),
     instanceStatusController(context, { ec2: clients.ec2, reaction, dryRun: settings.instanceStatusDryRun }),
     ...(settings.interruptionQueue === ''
-      ? []
+      ? [missingQueueController(context)]
       : [interruptionController(context, { sqs: clients.sqs, queueName: settings.interruptionQueue, reaction })]),
     ...(context.settings.featureGates['ReservedCapacity'] === true
       ? [

@@ -1,9 +1,9 @@
 // zonalshift: follows the shifts that ARC applies to the cluster, and tells every NodePool that could use a zone when it
 // closes and when it opens again. Offerings of a closed zone are unavailable; that is decided where offerings are made.
-import { label, type NodePool } from '../../api/index.ts';
+import { awsLabel, label, type NodePool } from '../../api/index.ts';
 import type { FollowedZonalShifts } from '../../aws/index.ts';
 import { aboutPool, again, type Controller, type ControllerContext } from '../../controllers/index.ts';
-import { allows, requirementOf } from '../../core/index.ts';
+import { poolAllows } from '../pool-allows.ts';
 
 const name = 'zonalshift';
 const everyMs = 30_000;
@@ -66,12 +66,5 @@ export function zonalShiftController(context: ControllerContext, { shifts, zones
 }
 
 function canUse(pool: NodePool, { zone, zoneId }: ZoneOfClass): boolean {
-  const asked = pool.spec.template.spec.requirements ?? [];
-  const fixed = pool.spec.template.metadata?.labels ?? {};
-  const accepts = (key: string, value: string): boolean =>
-    (fixed[key] === undefined || fixed[key] === value) &&
-    asked
-      .filter((each) => each.key === key)
-      .every(({ operator, values }) => allows(requirementOf(key, operator, values ?? []), value));
-  return accepts(label.zone, zone) && accepts('topology.k8s.aws/zone-id', zoneId);
+  return poolAllows(pool, label.zone, zone) && poolAllows(pool, awsLabel.zoneId, zoneId);
 }

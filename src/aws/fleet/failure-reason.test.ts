@@ -35,6 +35,15 @@ test.each([
   expect(failureReason(`${code}: ${message}`).reason).toBe(reason);
 });
 
+test('what nobody foresaw is told in the words of EC2, not in all of them', () => {
+  const text = 'Invalid device name /dev/xvda';
+  expect(failureReason(awsRefusal('InvalidBlockDeviceMapping', text))).toEqual({
+    reason: 'LaunchFailed',
+    message: `The instance could not be launched: InvalidBlockDeviceMapping: ${text}`,
+  });
+  expect(failureReason(awsRefusal('SomethingNew', 'x'.repeat(5_000))).message.length).toBeLessThan(400);
+});
+
 test.each([
   ['with an explicit deny in a permissions boundary', 'due to a permission boundary'],
   ['with an explicit deny in a service control policy', 'due to a service control policy'],

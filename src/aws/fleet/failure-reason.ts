@@ -105,13 +105,15 @@ const rules: readonly Rule[] = [
   },
 ];
 
+/** Of what EC2 says where nobody foresaw it; the beginning tells. */
+const longestText = 300;
+
 /** Reason and sentence for a launch error; the text may be that of several errors joined. */
 export function failureReason(error: unknown): FailureReason {
   const text = typeof error === 'string' ? error : `${awsErrorCode(error) ?? ''}: ${messageOf(error)}`;
   const found = rules.find(
     ({ anyOf, and }) => anyOf.some((part) => text.includes(part)) && (and === undefined || text.includes(and)),
   );
-  return found === undefined
-    ? { reason: 'LaunchFailed', message: 'The instance could not be launched' }
-    : { reason: found.reason, message: found.message };
+  if (found !== undefined) return { reason: found.reason, message: found.message };
+  return { reason: 'LaunchFailed', message: `The instance could not be launched: ${text.slice(0, longestText)}` };
 }

@@ -1,0 +1,31 @@
+// interruption.missingqueue: without a queue nobody hears that spot capacity is taken back, and pods on it end without
+// a drain. Nothing is wrong yet, so every NodePool that allows spot says it, now and then.
+import { capacityType, label } from '../../api/index.ts';
+import { aboutPool, type Controller, type ControllerContext, nodePools, ownKey } from '../../controllers/index.ts';
+import { done } from '../../runtime/index.ts';
+import { poolAllows } from '../pool-allows.ts';
+
+const againMs = 24 * 3_600_000;
+
+export function missingQueueController({ cluster, recorder, isManaged }: ControllerContext): Controller {
+  return {
+    name: 'interruption.missingqueue',
+    sources: [ownKey(nodePools)],
+    concurrency: 1,
+    async reconcile(key) {
+      const pool = cluster.nodePools.get(key);
+      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return done;
+      if (!isManaged(pool.spec.template.spec.nodeClassRef)) return done;
+      if (!poolAllows(pool, label.capacityType, capacityType.spot)) return done;
+      recorder.publish({
+        subject: aboutPool(pool),
+        type: 'Normal',
+        reason: 'NoInterruptionQueue',
+        message:
+          'Spot is allowed but no interruption queue is set: nodes that EC2 takes back are not drained; set --interruption-queue (kerf iam queue prints the queue and its rules)',
+        dedupeMs: againMs,
+      });
+      return done;
+    },
+  };
+}
