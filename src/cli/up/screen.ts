@@ -12,7 +12,7 @@ export interface Screen {
 /** Lines of the terminal kept for the prompt and the heading. */
 const reserved = 12;
 const fallbackRows = 30;
-const barSteps = 6;
+const barSteps = 4;
 
 export function screenFor(terminal: Terminal, rows: () => number | undefined): Screen {
   return terminal.isTerminal && terminal.env['TERM'] !== 'dumb' ? liveScreen(terminal, rows) : lineScreen(terminal);
@@ -65,34 +65,24 @@ export function picture(overview: Overview, time: string, mostRows: number, pain
 
 function nodeTable(nodes: readonly NodeRow[], most: number, paint: Paint): string[] {
   if (nodes.length === 0) return [paint.dim('no nodes yet')];
+  const right = 'right' as const;
   const columns = [
-    { title: 'NODE' },
-    { title: 'POOL' },
-    { title: 'TYPE' },
-    { title: 'ZONE' },
-    { title: 'CAPACITY' },
-    { title: 'STATUS' },
-    { title: '$/H', align: 'right' as const },
-    { title: 'AGE', align: 'right' as const },
-    { title: 'PODS', align: 'right' as const },
-    { title: 'CPU' },
-    { title: 'MEMORY' },
+    { title: 'NODE', cell: (node: NodeRow) => node.name },
+    { title: 'POOL', cell: (node: NodeRow) => node.pool },
+    { title: 'TYPE', cell: (node: NodeRow) => node.type },
+    { title: 'ZONE', cell: (node: NodeRow) => node.zone },
+    { title: 'CAPACITY', cell: (node: NodeRow) => node.capacity },
+    {
+      title: 'STATUS',
+      cell: ({ status }: NodeRow) => (status === 'Ready' ? paint.green(status) : paint.yellow(status)),
+    },
+    { title: '$/H', align: right, cell: (node: NodeRow) => price(node.priceUsdPerHour) },
+    { title: 'AGE', align: right, cell: (node: NodeRow) => age(node.ageMs) },
+    { title: 'PODS', align: right, cell: (node: NodeRow) => String(node.pods) },
+    { title: 'CPU', cell: (node: NodeRow) => bar(node.cpu, paint) },
+    { title: 'MEMORY', cell: (node: NodeRow) => bar(node.memory, paint) },
   ];
-  const rows = nodes
-    .slice(0, most)
-    .map((node) => [
-      node.name,
-      node.pool,
-      node.type,
-      node.zone,
-      node.capacity,
-      node.status === 'Ready' ? paint.green(node.status) : paint.yellow(node.status),
-      String(node.pods),
-      bar(node.cpu, paint),
-      bar(node.memory, paint),
-      node.priceUsdPerHour === 0 ? '-' : node.priceUsdPerHour.toFixed(3),
-      age(node.ageMs),
-    ]);
+  const rows = nodes.slice(0, most).map((node) => columns.map(({ cell }) => cell(node)));
   const more = nodes.length > most ? [paint.dim(`… and ${nodes.length - most} more`)] : [];
   return [...lines(table(columns, rows, { heading: paint.dim })), ...more];
 }
@@ -119,6 +109,8 @@ function workloadTable(workloads: readonly WorkloadRow[], most: number, paint: P
   const more = workloads.length > most ? [paint.dim(`… and ${workloads.length - most} more`)] : [];
   return [...lines(table(columns, rows, { heading: paint.dim })), ...more];
 }
+
+const price = (usdPerHour: number): string => (usdPerHour === 0 ? '-' : usdPerHour.toFixed(3));
 
 const lines = (text: string): string[] => text.trimEnd().split('\n');
 

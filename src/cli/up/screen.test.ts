@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { paintFor, textWidth } from '../output/index.ts';
+import type { Overview } from './overview.ts';
+import { picture } from './screen.ts';
+
+const overview: Overview = {
+  nodes: [
+    {
+      name: 'kwok-default-6n2fg-1hvf97g',
+      pool: 'default',
+      type: 'c6a.2xlarge',
+      zone: 'us-east-1a',
+      capacity: 'on-demand',
+      status: 'Leaving',
+      pods: 11,
+      cpu: 0.97,
+      memory: 0.5,
+      priceUsdPerHour: 0.306,
+      ageMs: 34_000,
+    },
+  ],
+  readyNodes: 0,
+  workloads: [],
+  running: 11,
+  waiting: 0,
+  priceUsdPerHour: 0.306,
+};
+const paint = paintFor({
+  out: () => undefined,
+  err: () => undefined,
+  isTerminal: false,
+  columns: 80,
+  env: {},
+} as never);
+const lines = picture(overview, '10:00:00', 10, paint);
+const [head = '', row = ''] = lines.slice(2);
+
+test.each([
+  ['NODE', 'kwok-default-6n2fg-1hvf97g'],
+  ['CAPACITY', 'on-demand'],
+  ['STATUS', 'Leaving'],
+  ['CPU', '████  97%'],
+  ['MEMORY', '██··  50%'],
+])('%s stands above what it names', (title, cell) => {
+  expect(row.indexOf(cell)).toBe(head.indexOf(title));
+});
+
+test.each([
+  ['$/H', '0.306'],
+  ['AGE', '34s'],
+  ['PODS', ' 11'],
+])('%s ends where the numbers below it end', (title, cell) => {
+  expect(row.indexOf(cell) + cell.length).toBe(head.indexOf(title) + title.length);
+});
+
+test('a usual name and type fit 120 columns', () => {
+  expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(120);
+});
