@@ -53,6 +53,12 @@ test.each([
   expect(row.indexOf(cell) + cell.length).toBe(head.indexOf(title) + title.length);
 });
 
+test('a narrow terminal does without some columns, but not without how full nodes are', () => {
+  const narrow = picture(overview, '10:00:00', 10, paint, 80);
+  expect(Math.max(...narrow.map(textWidth))).toBeLessThanOrEqual(80);
+  expect(narrow[2]).toMatch(/^NODE .* STATUS .* PODS {2}CPU .* MEMORY$/);
+});
+
 test('a usual name and type fit 120 columns', () => {
   expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(120);
 });

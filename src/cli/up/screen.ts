@@ -13,6 +13,8 @@ export interface Screen {
 const reserved = 12;
 const fallbackRows = 30;
 const barSteps = 4;
+/** Columns of nodes that a narrow terminal does without, the first to go first. */
+const dispensable = ['POOL', 'ZONE', 'CAPACITY', 'AGE', 'TYPE'];
 
 export function screenFor(terminal: Terminal, rows: () => number | undefined): Screen {
   return terminal.isTerminal && terminal.env['TERM'] !== 'dumb' ? liveScreen(terminal, rows) : lineScreen(terminal);
@@ -24,7 +26,7 @@ function liveScreen(terminal: Terminal, rows: () => number | undefined): Screen 
   return {
     show(overview, time) {
       const most = Math.max(6, (rows() ?? fallbackRows) - reserved);
-      const lines = picture(overview, time, most, paint).map((line) => cut(line, terminal.columns));
+      const lines = picture(overview, time, most, paint, terminal.columns).map((line) => cut(line, terminal.columns));
       // Back to the first line of the last picture, then everything below is wiped.
       terminal.out(`${drawn > 0 ? `\x1b[${drawn}A\r` : ''}\x1b[J${lines.join('\n')}\n`);
       drawn = lines.length;
@@ -51,19 +53,25 @@ export function summary({ nodes, readyNodes, running, waiting, priceUsdPerHour }
   return `${nodes.length} nodes (${readyNodes} ready), ${running} pods running, ${waiting} waiting, ${price}`;
 }
 
-export function picture(overview: Overview, time: string, mostRows: number, paint: Paint): string[] {
+export function picture(
+  overview: Overview,
+  time: string,
+  mostRows: number,
+  paint: Paint,
+  width = Number.POSITIVE_INFINITY,
+): string[] {
   const nodeRows = Math.max(3, Math.floor(mostRows * 0.6));
   const workloadRows = Math.max(3, mostRows - Math.min(nodeRows, overview.nodes.length));
   return [
     `${paint.bold(time)}  ${summary(overview)}`,
     '',
-    ...nodeTable(overview.nodes, nodeRows, paint),
+    ...nodeTable(overview.nodes, nodeRows, paint, width),
     '',
     ...workloadTable(overview.workloads, workloadRows, paint),
   ];
 }
 
-function nodeTable(nodes: readonly NodeRow[], most: number, paint: Paint): string[] {
+function nodeTable(nodes: readonly NodeRow[], most: number, paint: Paint, width: number): string[] {
   if (nodes.length === 0) return [paint.dim('no nodes yet')];
   const right = 'right' as const;
   const columns = [
@@ -82,9 +90,20 @@ function nodeTable(nodes: readonly NodeRow[], most: number, paint: Paint): strin
     { title: 'CPU', cell: (node: NodeRow) => bar(node.cpu, paint) },
     { title: 'MEMORY', cell: (node: NodeRow) => bar(node.memory, paint) },
   ];
-  const rows = nodes.slice(0, most).map((node) => columns.map(({ cell }) => cell(node)));
+  const shown = nodes.slice(0, most);
+  const draw = (left: typeof columns): string[] => {
+    const rows = shown.map((node) => left.map(({ cell }) => cell(node)));
+    return lines(table(left, rows, { heading: paint.dim }));
+  };
+  let left = columns;
+  let drawn = draw(left);
+  for (const title of dispensable) {
+    if (Math.max(...drawn.map(textWidth)) <= width) break;
+    left = left.filter((column) => column.title !== title);
+    drawn = draw(left);
+  }
   const more = nodes.length > most ? [paint.dim(`… and ${nodes.length - most} more`)] : [];
-  return [...lines(table(columns, rows, { heading: paint.dim })), ...more];
+  return [...drawn, ...more];
 }
 
 function workloadTable(workloads: readonly WorkloadRow[], most: number, paint: Paint): string[] {
