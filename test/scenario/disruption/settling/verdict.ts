@@ -10,11 +10,10 @@ export const settlesWithinMs = hour;
 
 /**
  * Evictions of one workload: three per pod it has when its load stops, and while it changes no more than this many for
- * each change. The nodes of a workload that shrinks by half can empty pod by pod, but not again and again. The most seen
- * is 5.2 a change, of load that walks at random on on-demand nodes.
+ * each change. The nodes of a workload that shrinks by half can empty pod by pod, but not again and again.
  */
 export const evictionsPerPodAtRest = 3;
-export const evictionsPerChange = 6;
+export const evictionsPerChange = 4;
 
 export function breaches(history: History): string[] {
   return [...unsettled(history), ...returns(history), ...sameAgain(history), ...tooManyEvictions(history)];
