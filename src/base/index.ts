@@ -6,8 +6,10 @@ export { isEqual, mergePatch } from './merge-patch.ts';
 export {
   addQuantities,
   compareQuantities,
+  formatAmount,
   formatQuantity,
   parseQuantity,
+  plainAmount,
   type Quantity,
   type QuantityFormat,
   quantityIn,

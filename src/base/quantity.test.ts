@@ -1,6 +1,15 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityIn, quantityOf } from './index.ts';
+import {
+  addQuantities,
+  compareQuantities,
+  formatAmount,
+  formatQuantity,
+  parseQuantity,
+  plainAmount,
+  quantityIn,
+  quantityOf,
+} from './index.ts';
 
 const print = (text: string | number): string => formatQuantity(parseQuantity(text));
 
@@ -45,6 +54,43 @@ test('counting in a unit rounds a remainder up', () => {
   expect(quantityIn('milli', parseQuantity('0.0001'))).toBe(1);
   expect(quantityIn('units', parseQuantity('1500m'))).toBe(2);
   expect(quantityIn('units', parseQuantity('24Ti'))).toBe(24 * 1024 ** 4);
+});
+
+test('a plain form is read quickly to the same amount, and no other is', () => {
+  const suffix = fc.constantFrom('', 'm', 'Ki', 'Mi', 'Gi', 'k', 'M', 'Ti', 'e3', '.5', ' ');
+  const texts = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 10n }), suffix).map(([digits, after]) => `${digits}${after}`);
+  fc.assert(
+    fc.property(texts, fc.constantFrom('units' as const, 'milli' as const), (text, unit) => {
+      const quick = plainAmount(unit, text);
+      if (quick !== undefined) expect(quick).toBe(quantityIn(unit, parseQuantity(text)));
+      else expect(text).not.toMatch(/^\d{1,9}(m|[KMG]i)?$/);
+    }),
+    { seed: 2, numRuns: 2000 },
+  );
+});
+
+test('an amount is printed like the quantity it stands for', () => {
+  const counts = fc.oneof(
+    fc.maxSafeInteger(),
+    fc
+      .tuple(
+        fc.integer({ min: -999, max: 999 }),
+        fc.constantFrom(1, 1000, 1e6, 1e9, 2 ** 10, 2 ** 20, 2 ** 30, 2 ** 40),
+      )
+      .map(([digits, scale]) => digits * scale),
+  );
+  fc.assert(
+    fc.property(
+      counts,
+      fc.constantFrom('units' as const, 'milli' as const),
+      fc.constantFrom('DecimalSI' as const, 'BinarySI' as const),
+      (count, unit, format) => {
+        if (unit === 'milli' && format === 'BinarySI') return;
+        expect(formatAmount(unit, count, format)).toBe(formatQuantity(quantityOf(unit, count, format)));
+      },
+    ),
+    { seed: 3, numRuns: 2000 },
+  );
 });
 
 test('printing and reading again changes nothing', () => {

@@ -108,6 +108,57 @@ export function quantityIn(unit: 'units' | 'milli', quantity: Quantity): number 
   return Number(quantity.nano < 0n ? quantity.nano / step : divideUp(quantity.nano, step));
 }
 
+/**
+ * `quantityIn` of a text in one of the plain forms nearly all manifests use: digits, alone or before m, Ki, Mi or Gi.
+ * Undefined for any other text. Exact: nine digits times a power of two fit a plain number.
+ */
+export function plainAmount(unit: 'units' | 'milli', text: string): number | undefined {
+  let value = 0;
+  let at = 0;
+  for (; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  if (at === 0 || at > 9) return undefined;
+  const perUnit = unit === 'milli' ? 1000 : 1;
+  if (at === text.length) return value * perUnit;
+  switch (text.slice(at)) {
+    case 'm':
+      return Math.ceil((value * perUnit) / 1000);
+    case 'Ki':
+      return value * perUnit * 2 ** 10;
+    case 'Mi':
+      return value * perUnit * 2 ** 20;
+    case 'Gi':
+      return value * perUnit * 2 ** 30;
+    default:
+      return undefined;
+  }
+}
+
+/** `formatQuantity` of a plain number of units (or thousandths) that is a safe integer, without the detour. */
+export function formatAmount(unit: 'units' | 'milli', count: number, format: 'DecimalSI' | 'BinarySI'): string {
+  if (count === 0) return '0';
+  if (!Number.isSafeInteger(count)) return formatQuantity(quantityOf(unit, count, format));
+  const sign = count < 0 ? '-' : '';
+  let value = Math.abs(count);
+  if (format === 'BinarySI' && unit === 'units' && value >= 1024) {
+    let power = 0;
+    while (power < binarySuffix.length - 1 && value % 1024 === 0) {
+      value /= 1024;
+      power += 1;
+    }
+    return `${sign}${value}${binarySuffix[power]}`;
+  }
+  let thousands = unit === 'milli' ? 2 : 3;
+  while (thousands < decimalSuffix.length - 1 && value % 1000 === 0) {
+    value /= 1000;
+    thousands += 1;
+  }
+  return `${sign}${value}${decimalSuffix[thousands]}`;
+}
+
 /** The quantity of a plain number of units (or thousandths). */
 export function quantityOf(unit: 'units' | 'milli', count: number, format: QuantityFormat): Quantity {
   return { nano: BigInt(count) * (unit === 'units' ? nanoPerUnit : 1_000_000n), format };

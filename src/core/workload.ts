@@ -161,21 +161,51 @@ export function queuedPod(pod: Pod, requests: ReadonlyMap<string, number>): Queu
   };
 }
 
-/** Largest first, so that small pods fill what large ones leave; then the oldest, then by uid. */
-export function queueOrder(pods: readonly QueuedPod[]): Sliced<QueuedPod[]> {
-  return sortInSlices(
-    pods,
-    (left, right) =>
-      right.cpu - left.cpu ||
-      right.memory - left.memory ||
-      compareText(left.created, right.created) ||
-      compareText(left.uid, right.uid) ||
-      compareText(left.key, right.key),
+/**
+ * Largest first, so that small pods fill what large ones leave; then the oldest, then by uid. Sizes are few and pods
+ * many, so pods are laid out by size first, and most lists come in order already.
+ */
+export function* queueOrder(pods: readonly QueuedPod[]): Sliced<QueuedPod[]> {
+  const bySize = new Map<ReadonlyMap<string, number>, QueuedPod[]>();
+  for (const [at, pod] of pods.entries()) {
+    const list = bySize.get(pod.requests);
+    if (list) list.push(pod);
+    else bySize.set(pod.requests, [pod]);
+    if (at % podsAtOnce === 0) yield;
+  }
+  const sizes = [...bySize.values()].sort(([left], [right]) => bySizeDescending(left as QueuedPod, right as QueuedPod));
+  const ordered: QueuedPod[] = [];
+  for (let at = 0; at < sizes.length; ) {
+    // Pods that differ in other resources than these two stand in one line.
+    let line = sizes[at++] as QueuedPod[];
+    while (at < sizes.length && bySizeDescending(line[0] as QueuedPod, sizes[at]?.[0] as QueuedPod) === 0) {
+      line = line.concat(sizes[at++] as QueuedPod[]);
+    }
+    for (const pod of isInOrder(line) ? line : yield* sortInSlices(line, byArrival)) ordered.push(pod);
+    yield;
+  }
+  return ordered;
+}
+
+function bySizeDescending(left: QueuedPod, right: QueuedPod): number {
+  return right.cpu - left.cpu || right.memory - left.memory;
+}
+
+function byArrival(left: QueuedPod, right: QueuedPod): number {
+  return (
+    compareText(left.created, right.created) || compareText(left.uid, right.uid) || compareText(left.key, right.key)
   );
 }
 
+function isInOrder(pods: readonly QueuedPod[]): boolean {
+  for (let at = 1; at < pods.length; at++) {
+    if (byArrival(pods[at - 1] as QueuedPod, pods[at] as QueuedPod) > 0) return false;
+  }
+  return true;
+}
+
 function compareText(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
+  return left === right ? 0 : left < right ? -1 : 1;
 }
 
 /** Pods looked at between two yields: a few microseconds each. */

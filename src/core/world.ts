@@ -176,8 +176,8 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   const usable = offered.filter(({ outcome }) => outcome.kind === 'template');
   const templates: Template[] = [];
   for (const [index, { pool, limits, outcome }] of usable.entries()) {
-    const { set, types } = outcome as Extract<PoolOutcome, { kind: 'template' }>;
-    templates.push(buildTemplate(table, resources, { index, pool, set, types, daemons, limits }));
+    const { set, rows } = outcome as Extract<PoolOutcome, { kind: 'template' }>;
+    templates.push(buildTemplate(table, resources, { index, pool, set, rows, daemons, limits }));
     yield;
   }
 
@@ -296,10 +296,11 @@ function* preparePods(
   }
 
   const shapes = new PodShapes(variants);
+  const volumeContext = { objects, table, rules };
   const prepared: PreparedPod[] = [];
   for (const { key, pod, requests } of yield* queueOrder(candidates)) {
     if (prepared.length % podsAtOnce === 0) yield;
-    const volumes = volumeAlternatives({ objects, table, rules }, pod);
+    const volumes = volumeAlternatives(volumeContext, pod);
     if (volumes.kind === 'unreadable') {
       rejected.push({
         key,

@@ -91,14 +91,14 @@ export class ClaimFinisher {
     if (candidates !== undefined) return candidates;
     const { settings } = this.world;
     const types: InstanceType[] = [];
-    const seen = new Set<number>();
+    const seen = new Uint8Array(template.rows.types.length);
     let chosen: ChosenOffering | undefined;
     const cheapest = template.rows.cheapest(set);
     for (const row of this.priceOrder(template, set)) {
       if (!hasBit(rows, row)) continue;
       const type = template.rows.typeOf[row] as number;
-      if (seen.has(type)) continue;
-      seen.add(type);
+      if (seen[type] === 1) continue;
+      seen[type] = 1;
       types.push(template.rows.types[type] as InstanceType);
       const offering = cheapest[row]?.offering;
       if (chosen === undefined && offering !== undefined) {
@@ -116,7 +116,10 @@ export class ClaimFinisher {
       names: types.map((type) => type.name),
       chosen: chosen ?? { instanceType: types[0]?.name ?? '', zone: '', capacityType: '', pricePerHour: 0 },
       overlays: overlayMarks(types),
-      daemonGroups: [...new Set(membersOf(rows).map((row) => template.daemonGroupOf[row] as number))],
+      daemonGroups:
+        template.daemonGroups.length === 1
+          ? onlyGroup
+          : [...new Set(membersOf(rows).map((row) => template.daemonGroupOf[row] as number))],
       unmet: settings.relaxMinValues ? [] : [...unmetMinValues(set, types).keys()],
     };
     this.candidates.set(identity, candidates);
@@ -167,6 +170,7 @@ export class ClaimFinisher {
   }
 }
 
+const onlyGroup: readonly number[] = [0];
 const nothing: ReadonlySet<number> = new Set();
 
 function zerosOf(world: World, claim: Claim): ReadonlySet<number> {

@@ -8,14 +8,17 @@ export interface HostPort {
   readonly protocol: string;
 }
 
-export function hostPortsOf(pod: Pod): HostPort[] {
-  const ports: HostPort[] = [];
+const noPorts: readonly HostPort[] = [];
+
+export function hostPortsOf(pod: Pod): readonly HostPort[] {
+  let ports: HostPort[] | undefined;
   for (const container of pod.spec?.containers ?? []) {
-    for (const { hostPort, hostIP, protocol } of container.ports ?? []) {
-      if (hostPort) ports.push({ ip: hostIP || '0.0.0.0', port: hostPort, protocol: protocol || 'TCP' });
+    if (container.ports === undefined || container.ports === null) continue;
+    for (const { hostPort, hostIP, protocol } of container.ports) {
+      if (hostPort) (ports ??= []).push({ ip: hostIP || '0.0.0.0', port: hostPort, protocol: protocol || 'TCP' });
     }
   }
-  return ports;
+  return ports ?? noPorts;
 }
 
 export function conflictBetween(

@@ -5,7 +5,7 @@
 import { annotation, taint } from '../../api/names.ts';
 import { parseGoDuration, parseTime } from '../../base/index.ts';
 import { selectorMatch } from '../kube/label-selector.ts';
-import { namespaceOf, type Pod, type PodDisruptionBudget } from '../kube/objects.ts';
+import { type Condition, type Container, namespaceOf, type Pod, type PodDisruptionBudget } from '../kube/objects.ts';
 import { toleratesAll } from '../kube/taints.ts';
 
 export function isTerminal(pod: Pod): boolean {
@@ -29,11 +29,17 @@ export function isProvisionable(pod: Pod): boolean {
   return (
     !pod.spec?.nodeName &&
     !pod.status?.nominatedNodeName &&
-    (pod.status?.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable') ??
-      false) &&
+    isUnschedulable(pod.status?.conditions) &&
     !isOwnedByDaemonSet(pod) &&
     !isOwnedByNode(pod)
   );
+}
+
+function isUnschedulable(conditions: readonly Condition[] | undefined): boolean {
+  for (const { type, reason } of conditions ?? []) {
+    if (type === 'PodScheduled' && reason === 'Unschedulable') return true;
+  }
+  return false;
 }
 
 /** Would need a place if its node went away. A terminating StatefulSet pod does: its successor comes only afterwards. */
@@ -65,13 +71,13 @@ export function isEvictable(pod: Pod, nowMs: number): boolean {
 
 /** Asks for DRA devices, at pod level or in a container. */
 export function hasResourceClaims(pod: Pod): boolean {
-  const spec = pod.spec ?? {};
-  return (
-    (spec.resourceClaims?.length ?? 0) > 0 ||
-    [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(
-      (container) => (container.resources?.claims?.length ?? 0) > 0,
-    )
-  );
+  const { resourceClaims, initContainers, containers } = pod.spec ?? {};
+  return (resourceClaims?.length ?? 0) > 0 || someClaims(initContainers) || someClaims(containers);
+}
+
+function someClaims(containers: readonly Container[] | undefined): boolean {
+  for (const { resources } of containers ?? []) if ((resources?.claims?.length ?? 0) > 0) return true;
+  return false;
 }
 
 /** A pod that stands for spare capacity asked for by a CapacityBuffer. */

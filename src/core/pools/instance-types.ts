@@ -9,8 +9,7 @@ import type { LabelRules } from '../requirements/label-rules.ts';
 import { normalizedRequirement } from '../requirements/label-rules.ts';
 import type { Requirement } from '../requirements/requirement.ts';
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
-import type { ResourceTable, ResourceVector } from '../resources/resource-table.ts';
-import { addTo } from '../resources/resource-table.ts';
+import { at, type ResourceTable, type ResourceVector } from '../resources/resource-table.ts';
 import type { InstanceTypeSpec, OfferingSpec, Overhead, RequirementSpec, ResourceQuantities } from '../snapshot.ts';
 
 export interface Offering {
@@ -55,6 +54,7 @@ export class Catalogue {
   // identity then replaces thousands of comparisons by content.
   private readonly listSets = new Map<readonly RequirementSpec[], RequirementSet>();
   private readonly interned = new Map<RequirementSpec, Requirement>();
+  private readonly byText = new Map<string, Requirement>();
   private readonly context: CatalogueContext;
 
   constructor(context: CatalogueContext) {
@@ -73,50 +73,61 @@ export class Catalogue {
   }
 
   private compile(spec: InstanceTypeSpec): InstanceType {
-    const { resources } = this.context;
-    const offerings = spec.offerings.map((offering) => ({ spec: offering, offering: this.offering(offering) }));
-    const groups = new Map<string, { first: OfferingSpec | undefined; offerings: Offering[] }>();
-    groups.set('', { first: undefined, offerings: [] });
-    for (const entry of offerings) {
-      if (!entry.spec.available) continue;
-      const key = overrideKey(entry.spec);
-      const group = groups.get(key);
-      if (group) group.offerings.push(entry.offering);
-      else groups.set(key, { first: entry.spec, offerings: [entry.offering] });
+    const plain: Offering[] = [];
+    const reserved: Offering[] = [];
+    const overridden = new Map<string, { first: OfferingSpec; offerings: Offering[] }>();
+    let priceOverlay = false;
+    for (const own of spec.offerings) {
+      const offering = this.offering(own);
+      if (offering.reserved) reserved.push(offering);
+      if (own.priceOverlayApplied === true) priceOverlay = true;
+      if (!own.available) continue;
+      const key = overrideKey(own);
+      const group = overridden.get(key);
+      if (key === '') plain.push(offering);
+      else if (group) group.offerings.push(offering);
+      else overridden.set(key, { first: own, offerings: [offering] });
     }
     const rows: TypeRow[] = [];
-    for (const { first, offerings: own } of groups.values()) {
-      if (own.length > 0) rows.push({ allocatable: this.allocatable(spec, first), offerings: own });
+    if (plain.length > 0) rows.push({ allocatable: this.allocatable(spec, undefined), offerings: plain });
+    for (const { first, offerings } of overridden.values()) {
+      rows.push({ allocatable: this.allocatable(spec, first), offerings });
     }
     return {
       name: spec.name,
       set: this.setOf(spec.requirements),
-      capacity: resources.vector(spec.capacity),
+      capacity: this.context.resources.vector(spec.capacity),
       rows,
-      reservedOfferings: offerings.map((entry) => entry.offering).filter((offering) => offering.reserved),
-      priceOverlay: spec.offerings.some((offering) => offering.priceOverlayApplied === true),
+      reservedOfferings: reserved,
+      priceOverlay,
       capacityOverlay: spec.capacityOverlayApplied === true,
     };
   }
 
   private allocatable(spec: InstanceTypeSpec, override: OfferingSpec | undefined): ResourceVector {
     const { resources } = this.context;
-    const lists = [spec.capacity, override?.capacityOverride];
-    const overheads = [...overheadLists(spec.overhead), ...overheadLists(override?.overheadOverride)];
-    for (const list of [...lists, ...overheads]) for (const name in list) resources.column(name);
-    const size = resources.names.length;
-    const total = new Float64Array(size);
-    for (const list of lists) addTo(total, resources.vector(list));
-    const allocatable = Float64Array.from(total);
-    const reserved = new Float64Array(size);
-    for (const list of overheads) addTo(reserved, resources.vector(list));
-    const isOffered = (column: number): boolean =>
-      lists.some((list) => list !== undefined && Object.hasOwn(list, resources.names[column] as string));
-    for (let column = 0; column < size; column++) {
-      // Reserving what a type does not have at all makes it no smaller.
-      if (isOffered(column)) allocatable[column] = (total[column] as number) - (reserved[column] as number);
+    const extra = override?.capacityOverride;
+    for (const name in extra) resources.column(name);
+    const total = resources.vector(spec.capacity);
+    for (const name in extra) {
+      const column = resources.column(name);
+      total[column] = at(total, column) + resources.amount(name, extra[name] as string | number);
     }
-    for (let column = 0; column < size; column++) {
+    const allocatable = total.slice();
+    const reserve = (list: ResourceQuantities | undefined): void => {
+      for (const name in list) {
+        // Reserving what a type does not have at all makes it no smaller.
+        if (!Object.hasOwn(spec.capacity, name) && !(extra !== undefined && Object.hasOwn(extra, name))) continue;
+        const column = resources.column(name);
+        allocatable[column] = at(allocatable, column) - resources.amount(name, list[name] as string | number);
+      }
+    };
+    for (const overhead of [spec.overhead, override?.overheadOverride]) {
+      reserve(overhead?.kubeReserved);
+      reserve(overhead?.systemReserved);
+      reserve(overhead?.evictionThreshold);
+    }
+    for (let column = 0; column < total.length; column++) {
       if (total[column] !== 0 && (resources.names[column] as string).startsWith('hugepages-')) {
         const left = (allocatable[resources.memory] as number) - (total[column] as number);
         allocatable[resources.memory] = Math.max(0, left);
@@ -160,7 +171,9 @@ export class Catalogue {
       specs.map((spec): Requirement => {
         let requirement = this.interned.get(spec);
         if (requirement === undefined) {
-          requirement = table.internRequirement(normalizedRequirement(rules, spec));
+          const text = requirementText(spec);
+          requirement = this.byText.get(text) ?? table.internRequirement(normalizedRequirement(rules, spec));
+          this.byText.set(text, requirement);
           this.interned.set(spec, requirement);
         }
         return requirement;
@@ -172,11 +185,13 @@ export class Catalogue {
 /** Equal exactly for equal lists; written out by hand because thousands of offerings differ in a zone only. */
 function requirementsText(requirements: readonly RequirementSpec[]): string {
   let text = '';
-  for (const { key, operator, values, minValues } of requirements) {
-    text += `${key} ${operator} ${minValues ?? ''}`;
-    for (const value of values ?? []) text += `\u001f${value}`;
-    text += '\u001e';
-  }
+  for (const spec of requirements) text += `${requirementText(spec)}\u001e`;
+  return text;
+}
+
+function requirementText({ key, operator, values, minValues }: RequirementSpec): string {
+  let text = `${key} ${operator} ${minValues ?? ''}`;
+  if (values !== undefined && values !== null) for (const value of values) text += `\u001f${value}`;
   return text;
 }
 

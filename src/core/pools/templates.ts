@@ -48,7 +48,7 @@ export interface Template {
 }
 
 export type PoolOutcome =
-  | { readonly kind: 'template'; readonly types: readonly InstanceType[]; readonly set: RequirementSet }
+  | { readonly kind: 'template'; readonly rows: TemplateRows; readonly set: RequirementSet }
   | { readonly kind: 'unusable'; readonly why: 'error' | 'noTypes' | 'filtered'; readonly message: string }
   | { readonly kind: 'minValues'; readonly keys: readonly string[] };
 
@@ -95,23 +95,23 @@ export function poolOutcome(
   }
   const unmet = unmetMinValues(set, kept);
   if (unmet.size > 0 && !relaxMinValues) return { kind: 'minValues', keys: [...unmet.keys()] };
-  return { kind: 'template', types: kept, set };
+  return { kind: 'template', rows: kept.length === types.length ? rows : new TemplateRows(table, kept), set };
 }
 
 export interface TemplateParts {
   readonly index: number;
   readonly pool: NodePool;
   readonly set: RequirementSet;
-  readonly types: readonly InstanceType[];
+  readonly rows: TemplateRows;
   readonly daemons: readonly Daemon[];
   readonly limits: RemainingLimits | undefined;
 }
 
 /** Builds the columns; every resource name must be known to the table by now. */
 export function buildTemplate(table: RequirementTable, resources: ResourceTable, parts: TemplateParts): Template {
-  const { index, pool, set, types, daemons } = parts;
+  const { index, pool, set, rows, daemons } = parts;
+  const { types } = rows;
   const taints = pool.spec?.template?.spec?.taints ?? [];
-  const rows = new TemplateRows(table, types);
   const groups = new Map<string, number>();
   const daemonGroups: DaemonGroup[] = [];
   const groupOfType = types.map((type) => {

@@ -24,11 +24,12 @@ export interface RequirementSet {
   readonly hasMinValues: boolean;
 }
 
+/** Made when they are first asked for: most sets are those of instance types, which few questions are about. */
 interface Answers {
-  readonly meet: Map<RequirementSet, RequirementSet>;
-  readonly wellKnown: Map<RequirementSet, boolean>;
-  readonly strict: Map<RequirementSet, boolean>;
-  readonly intersects: Map<RequirementSet, boolean>;
+  meet: Map<RequirementSet, RequirementSet> | undefined;
+  wellKnown: Map<RequirementSet, boolean> | undefined;
+  strict: Map<RequirementSet, boolean> | undefined;
+  intersects: Map<RequirementSet, boolean> | undefined;
 }
 
 export class RequirementTable {
@@ -57,7 +58,8 @@ export class RequirementTable {
 
   meet(left: RequirementSet, right: RequirementSet): RequirementSet {
     if (left === right || right === this.empty) return left;
-    const known = this.answersOf(left).meet;
+    const answers = this.answersOf(left);
+    const known = (answers.meet ??= new Map());
     let result = known.get(right);
     if (result === undefined) {
       const byKey = new Map(left.byKey);
@@ -88,7 +90,8 @@ export class RequirementTable {
   /** Whether something that satisfies `existing` can satisfy `incoming` too. */
   compatible(existing: RequirementSet, incoming: RequirementSet, undefinedKeys: UndefinedKeys): boolean {
     if (incoming === this.empty) return true;
-    const known = this.answersOf(existing)[undefinedKeys];
+    const answers = this.answersOf(existing);
+    const known = (answers[undefinedKeys] ??= new Map());
     let result = known.get(incoming);
     if (result === undefined) {
       result =
@@ -101,7 +104,8 @@ export class RequirementTable {
 
   /** Whether the shared keys agree; keys only one side has do not matter. */
   intersects(existing: RequirementSet, incoming: RequirementSet): boolean {
-    const known = this.answersOf(existing).intersects;
+    const answers = this.answersOf(existing);
+    const known = (answers.intersects ??= new Map());
     let result = known.get(incoming);
     if (result === undefined) {
       result = this.computeIntersects(existing, incoming);
@@ -176,11 +180,15 @@ export class RequirementTable {
   private hint(existing: RequirementSet, key: string, mode: UndefinedKeys): string {
     const slash = key.indexOf('/');
     const suffix = slash < 0 ? key : key.slice(slash + 1);
-    const candidates = [...(mode === 'wellKnown' ? [...this.wellKnown].sort() : []), ...existing.byKey.keys()];
+    const candidates = [
+      ...(mode === 'wellKnown' ? [...this.wellKnown].sort() : []),
+      ...existing.requirements.map((own) => own.key),
+    ];
     const meant = candidates.find((candidate) => candidate.includes(key) || candidate.endsWith(suffix));
     return meant === undefined ? '' : ` (typo of "${meant}"?)`;
   }
 
+  /** Takes the map over: it becomes the set's own. */
   private intern(byKey: Map<string, Requirement>): RequirementSet {
     const keys = [...byKey.keys()].sort();
     let identity = '';
@@ -188,16 +196,16 @@ export class RequirementTable {
     let hasMinValues = false;
     for (const key of keys) {
       const requirement = this.internRequirement(byKey.get(key) as Requirement);
+      byKey.set(key, requirement);
       requirements.push(requirement);
       hasMinValues ||= requirement.minValues !== undefined;
       identity += `${this.identities.get(requirement)};`;
     }
     let set = this.sets.get(identity);
     if (set === undefined) {
-      const canonical = new Map(requirements.map((requirement) => [requirement.key, requirement]));
-      set = { id: this.answers.length, requirements, byKey: canonical, hasMinValues };
+      set = { id: this.answers.length, requirements, byKey, hasMinValues };
       this.sets.set(identity, set);
-      this.answers.push({ meet: new Map(), wellKnown: new Map(), strict: new Map(), intersects: new Map() });
+      this.answers.push({ meet: undefined, wellKnown: undefined, strict: undefined, intersects: undefined });
     }
     return set;
   }

@@ -19,8 +19,6 @@ export class RequestsOfPods {
   of(pod: Pod): ReadonlyMap<string, number> {
     const spec = pod.spec ?? {};
     const { status } = pod;
-    const isResizing = (statuses: ContainerStatus[] | undefined): boolean =>
-      statuses?.some((own) => own.resources !== undefined) ?? false;
     if (isResizing(status?.containerStatuses) || isResizing(status?.initContainerStatuses)) {
       const requests = podRequests(this.table, pod);
       for (const name of requests.keys()) this.table.column(name);
@@ -36,6 +34,10 @@ export class RequestsOfPods {
     }
     return requests;
   }
+}
+
+function isResizing(statuses: readonly ContainerStatus[] | undefined): boolean {
+  return statuses !== undefined && statuses.some((own) => own.resources !== undefined);
 }
 
 /** What decides about a pod's requests, as text; most pods have one container and no more than its requests. */

@@ -1,8 +1,8 @@
 // Resources as columns: each resource name has a number, and an amount is a plain integer in the unit that keeps it one
 // (thousandths of a cpu, whole bytes or pieces of everything else). A vector is a Float64Array over the columns known so
-// far; a missing column is zero. Quantities are parsed once per distinct text.
+// far; a missing column is zero. Quantities in unusual forms are parsed once per distinct text.
 
-import { formatQuantity, parseQuantity, type QuantityFormat, quantityIn, quantityOf } from '../../base/index.ts';
+import { formatAmount, parseQuantity, plainAmount, quantityIn } from '../../base/index.ts';
 import type { ResourceQuantities } from '../snapshot.ts';
 
 /** Amounts by column; the empty columns at the end may be left out. */
@@ -11,8 +11,8 @@ export type ResourceVector = Float64Array;
 export class ResourceTable {
   private readonly columns = new Map<string, number>();
   private readonly parsed = new Map<string, number>();
-  private readonly printed = new Map<string, string>();
   readonly names: string[] = [];
+  private byName: readonly number[] = [];
   readonly cpu: number;
   readonly memory: number;
   readonly pods: number;
@@ -34,42 +34,50 @@ export class ResourceTable {
   }
 
   amount(name: string, quantity: string | number): number {
-    const key = `${name === 'cpu' ? 'm' : 'u'}${quantity}`;
+    const unit = unitOf(name);
+    const plain = plainAmount(unit, String(quantity));
+    if (plain !== undefined) return plain;
+    const key = `${unit}${quantity}`;
     let amount = this.parsed.get(key);
     if (amount === undefined) {
-      amount = quantityIn(unitOf(name), parseQuantity(quantity));
+      amount = quantityIn(unit, parseQuantity(quantity));
       this.parsed.set(key, amount);
     }
     return amount;
   }
 
   vector(quantities: ResourceQuantities | undefined): ResourceVector {
-    const entries = Object.entries(quantities ?? {}).map(
-      ([name, quantity]) => [this.column(name), this.amount(name, quantity)] as const,
-    );
+    for (const name in quantities) this.column(name);
     const vector = new Float64Array(this.names.length);
-    for (const [column, amount] of entries) vector[column] = amount;
+    for (const name in quantities) {
+      vector[this.column(name)] = this.amount(name, quantities[name] as string | number);
+    }
     return vector;
   }
 
   format(column: number, amount: number): string {
     const name = this.names[column] as string;
-    const key = `${column}:${amount}`;
-    let text = this.printed.get(key);
-    if (text === undefined) {
-      text = formatQuantity(quantityOf(unitOf(name), amount, formatOf(name)));
-      this.printed.set(key, text);
-    }
-    return text;
+    return formatAmount(unitOf(name), amount, formatOf(name));
   }
 
   /** The amounts as quantities, by name; of those that are zero only the `listed` ones. */
   quantities(vector: ResourceVector, listed?: ReadonlySet<number>): Record<string, string> {
     const result: Record<string, string> = {};
-    const columns = [...vector.keys()].filter((column) => vector[column] !== 0 || listed?.has(column));
-    columns.sort((left, right) => ((this.names[left] as string) < (this.names[right] as string) ? -1 : 1));
-    for (const column of columns) result[this.names[column] as string] = this.format(column, vector[column] as number);
+    for (const column of this.sorted()) {
+      const amount = vector[column] ?? 0;
+      if (amount !== 0 || listed?.has(column)) result[this.names[column] as string] = this.format(column, amount);
+    }
     return result;
+  }
+
+  /** All columns, by name. */
+  private sorted(): readonly number[] {
+    if (this.byName.length !== this.names.length) {
+      this.byName = [...this.names.keys()].sort((left, right) =>
+        (this.names[left] as string) < (this.names[right] as string) ? -1 : 1,
+      );
+    }
+    return this.byName;
   }
 }
 
@@ -85,6 +93,6 @@ function unitOf(name: string): 'milli' | 'units' {
   return name === 'cpu' ? 'milli' : 'units';
 }
 
-function formatOf(name: string): QuantityFormat {
+function formatOf(name: string): 'DecimalSI' | 'BinarySI' {
   return name === 'memory' || name.endsWith('storage') || name.startsWith('hugepages-') ? 'BinarySI' : 'DecimalSI';
 }
