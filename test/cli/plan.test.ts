@@ -179,6 +179,22 @@ describe('mistakes', () => {
   });
 });
 
+describe('a file without a manifest', () => {
+  test.each([
+    ['text', 'notes.txt', 'nothing but words'],
+    ['nothing', 'empty.yaml', ''],
+    ['comments', 'comments.yaml', '# later\n---\n# still later\n'],
+  ])('that holds %s is named, so that nobody waits for its pods', async (_, name, content) => {
+    const path = file(name, content);
+    const { code, out, err } = await kerf(['-f', path]);
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: '0 pods to place.\n',
+      err: `note: there is no manifest in ${path}\n`,
+    });
+  });
+});
+
 describe('pods without a place', () => {
   const stdin = JSON.stringify([nodePool('default'), pod('giant', '5000'), pod('a', '1')]);
 

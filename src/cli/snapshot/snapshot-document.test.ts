@@ -20,8 +20,9 @@ function complaints(value: unknown): string[] {
 }
 
 test('every top-level field but objects may be left out', () => {
-  expect(complaints(snapshot())).toEqual([]);
+  expect(complaints({ objects: { items: [] } })).toEqual([]);
   expect(complaints({ apiVersion: 'kerf/v1', kind: 'Snapshot' })).toEqual(['objects is missing']);
+  expect(complaints({ ...snapshot(), kind: 'Plan' })).toEqual(['kind must be Snapshot, not "Plan"']);
 });
 
 test('an unknown field is an error that names it and the field that was meant', () => {

@@ -104,7 +104,7 @@ const snapshotShape = fields(
     ),
     instanceTypes: listOf(poolInstanceTypesShape),
   },
-  ['apiVersion', 'kind', 'objects'],
+  ['objects'],
 );
 
 export interface SnapshotCheck {

@@ -81,10 +81,6 @@ export class ResourceTable {
   }
 }
 
-export function addTo(target: ResourceVector, vector: ResourceVector): void {
-  for (let column = 0; column < vector.length; column++) target[column] = at(target, column) + at(vector, column);
-}
-
 export function at(vector: ResourceVector, column: number): number {
   return vector[column] ?? 0;
 }

@@ -40,13 +40,19 @@ export async function collectManifests(names: readonly string[], source: ReadSou
   const collected: CollectedManifests = { objects: [], snapshots: [], ignored: new Map(), notes: [] };
   const problems: string[] = [];
   const seen = new Map<string, Manifest>();
+  const empty = new Set<string>();
   for await (const item of readManifests(names, source)) {
     if (problems.length >= mostProblems) break;
     if (item.kind === 'unreadable') throw new KerfError('FileUnreadable', item.message, { subject: item.file });
-    if (item.kind === 'file') continue;
+    if (item.kind === 'file') {
+      // In a folder any file may be about something else; one that was named was meant.
+      if (names.includes(item.file) || item.file === 'stdin') empty.add(item.file);
+      continue;
+    }
     const { manifest } = item;
     // Samples inside documents explain; they are not meant to run.
     if (manifest.fenceLine !== undefined) continue;
+    if (manifest.value !== undefined && manifest.value !== null) empty.delete(manifest.file);
     for (const problem of manifest.problems) {
       problems.push(`${manifest.file}:${problem.line}:${problem.column}: ${problem.message}`);
     }
@@ -58,6 +64,7 @@ export async function collectManifests(names: readonly string[], source: ReadSou
     }
     addObject(manifest, collected, seen, problems);
   }
+  for (const file of empty) collected.notes.push(`there is no manifest in ${file}`);
   if (problems.length === 0) await admitOwnKinds(collected, seen, problems);
   source.progress?.clear();
   if (problems.length > 0) {
