@@ -195,7 +195,7 @@ export class AwsCloud implements Cloud {
   private async typeOf({ tags, instanceType }: Ec2Instance): Promise<InstanceTypeSpec | undefined> {
     const nodeClass = await this.options.nodeClassOf(tags[awsLabel.nodeClass] ?? '');
     if (nodeClass === undefined || (nodeClass.status?.subnets ?? []).length === 0) return undefined;
-    return this.named(this.options.types.list(nodeClass), instanceType);
+    return this.named(await this.options.types.listInSlices(nodeClass), instanceType);
   }
 
   private named(types: readonly InstanceTypeSpec[], name: string): InstanceTypeSpec | undefined {

@@ -157,16 +157,17 @@ export async function createAwsProvider(options: AwsProviderOptions) {
   };
 }
 
-function driftOf(
+async function driftOf(
   claim: NodeClaim,
   nodeClass: EC2NodeClass,
   parts: { types: InstanceTypes; instances: Instances; placementGroups: PlacementGroups },
 ): Promise<string | undefined> {
   const { types, instances, placementGroups } = parts;
+  const listed = await types.listInSlices(nodeClass);
   return driftReason({
     claim,
     nodeClass,
-    instanceType: (name) => types.list(nodeClass).find((type) => type.name === name),
+    instanceType: (name) => listed.find((type) => type.name === name),
     async instance({ fresh }) {
       const id = instanceIdOf(claim.status?.providerID ?? '');
       if (id === undefined) throw cannotTell(claim, 'its provider id names no instance');

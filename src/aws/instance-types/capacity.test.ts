@@ -184,3 +184,11 @@ test('devices are counted: GPUs, Neuron devices and cores, EFA interfaces', () =
   expect(type('p4d.24xlarge').capacity['vpc.amazonaws.com/efa']).toBe('4');
   expect(type('t3.large').capacity['vpc.amazonaws.com/pod-eni']).toBeUndefined();
 });
+
+test('percentages of hard eviction are of the estimate, also where the real memory is known', () => {
+  const tenth = { spec: { ...family('AL2023').spec, kubelet: { evictionHard: { 'memory.available': '10%' } } } };
+  const estimated = type('m5.xlarge', tenth);
+  const known = type('m5.xlarge', tenth, { discoveredMemory: () => 16 * 2 ** 30 });
+  expect(known.capacity['memory']).not.toBe(estimated.capacity['memory']);
+  expect(known.overhead?.evictionThreshold).toEqual(estimated.overhead?.evictionThreshold);
+});

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { awsLabel, label } from '../../api/names.ts';
 import { builtInCatalogue } from './built-in.ts';
+import type { InstanceTypeInfo } from './instance-type-info.ts';
 import { contextOf, family, infoOf, infos, type, valueOf } from './instance-types.testing.ts';
 import { instanceTypesFor } from './instance-types.ts';
 import type { NodeClassShape } from './node-class.ts';
@@ -109,4 +110,54 @@ test('zones and their ids are those of the class where it has subnets', () => {
   const available = spec.offerings.filter((offering) => offering.available);
   expect(available).toHaveLength(4);
   expect(available[0]?.requirements).toContainEqual({ key: awsLabel.zoneId, operator: 'In', values: ['use1-az1'] });
+});
+
+describe('figures that EC2 gives in its own way', () => {
+  const of = (change: Partial<InstanceTypeInfo>, key: string) => {
+    const info = { ...infoOf('m5.xlarge'), ...change };
+    const [spec] = instanceTypesFor([info], contextOf(family('AL2023')));
+    return spec && valueOf(spec, key);
+  };
+  const { ProcessorInfo, EbsInfo } = infoOf('m5.xlarge');
+
+  test('a clock speed that is not told is 0, one that is told is in whole MHz', () => {
+    const { SustainedClockSpeedInGhz: _, ...silent } = ProcessorInfo ?? {};
+    expect(of({ ProcessorInfo: silent }, awsLabel.instanceCpuSustainedClockSpeedMhz)).toBe('0');
+    const odd = { ...ProcessorInfo, SustainedClockSpeedInGhz: 2.4999 };
+    expect(of({ ProcessorInfo: odd }, awsLabel.instanceCpuSustainedClockSpeedMhz)).toBe('2500');
+  });
+
+  test('a bandwidth to disks counts only where machines always have it', () => {
+    expect(of({}, awsLabel.instanceEbsBandwidth)).toBe('4750');
+    const extra = { ...EbsInfo, EbsOptimizedSupport: 'supported' };
+    expect(of({ EbsInfo: extra }, awsLabel.instanceEbsBandwidth)).toBeUndefined();
+  });
+
+  test('local disks count only if they are NVMe', () => {
+    const disks = (NvmeSupport: string) => ({ InstanceStorageInfo: { TotalSizeInGB: 900, NvmeSupport } });
+    expect(of(disks('required'), awsLabel.instanceLocalNvme)).toBe('900');
+    expect(of(disks('unsupported'), awsLabel.instanceLocalNvme)).toBeUndefined();
+  });
+
+  test('names are in lower case with dashes; two kinds of GPU have no labels at all', () => {
+    const gpu = { Name: 'RTX PRO Server 6000', Manufacturer: 'NVIDIA', Count: 2, MemoryInfo: { SizeInMiB: 1024 } };
+    expect(of({ GpuInfo: { Gpus: [gpu] } }, awsLabel.instanceGpuName)).toBe('rtx-pro-server-6000');
+    expect(of({ GpuInfo: { Gpus: [gpu] } }, awsLabel.instanceGpuManufacturer)).toBe('nvidia');
+    for (const key of [awsLabel.instanceGpuName, awsLabel.instanceGpuCount, awsLabel.instanceGpuMemory])
+      expect(of({ GpuInfo: { Gpus: [gpu, gpu] } }, key)).toBeUndefined();
+  });
+
+  test('another accelerator counts where EC2 lists no Neuron device', () => {
+    const InferenceAcceleratorInfo = {
+      Accelerators: [{ Name: 'QAIC AI100 Standard', Manufacturer: 'Qualcomm', Count: 8 }],
+    };
+    expect(of({ InferenceAcceleratorInfo }, awsLabel.instanceAcceleratorName)).toBe('qaic-ai100-standard');
+    expect(of({ InferenceAcceleratorInfo }, awsLabel.instanceAcceleratorManufacturer)).toBe('qualcomm');
+    const NeuronInfo = { NeuronDevices: [{ Name: 'Inferentia2', Count: 1 }] };
+    expect(of({ InferenceAcceleratorInfo, NeuronInfo }, awsLabel.instanceAcceleratorManufacturer)).toBe('aws');
+  });
+
+  test('a type that EC2 sells in other ways only is offered in none of ours', () => {
+    expect(of({ SupportedUsageClasses: ['capacity-block'] }, label.capacityType)).toBeUndefined();
+  });
 });

@@ -1,11 +1,13 @@
 // Where the provider takes its credentials from: every source of the SDK's default chain, served on loopback, in the
 // chain's order; renewed before they end; and what is read where there are none. Which key a call was signed with is what
 // the emulated EC2 saw.
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as settle } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { DescribeSubnetsCommand } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AwsClients, callerOf, createAwsClients } from '../../../src/aws/index.ts';
@@ -14,6 +16,7 @@ import { recordedMetrics } from '../../../src/controllers/testing/records.testin
 import { useAwsEmulator } from '../../setup/use-aws-emulator.ts';
 import { type CredentialSources, podToken, ssoToken, startCredentialSources } from './credential-sources.ts';
 
+const run = promisify(execFile);
 const emulator = useAwsEmulator();
 const minuteMs = 60_000;
 let folder: string;
@@ -226,6 +229,25 @@ describe('without credentials', () => {
     given.sharedFile('AKIALATE');
     await clock.runFor(2_000);
     expect(await keyUsed(found)).toBe('AKIALATE');
+  });
+
+  test('the controller ends at once and prints it', async () => {
+    const kubeconfig = file(
+      'kubeconfig',
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'nowhere',
+        contexts: [{ name: 'nowhere', context: { cluster: 'nowhere', user: 'nobody' } }],
+        clusters: [{ name: 'nowhere', cluster: { server: 'http://127.0.0.1:9' } }],
+        users: [{ name: 'nobody', user: {} }],
+      }),
+    );
+    const args = ['bin/kerf', 'controller', '--kubeconfig', kubeconfig, '--cluster-name', 'demo'];
+    const env = { PATH: process.env['PATH'], HOME: folder, AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' };
+    const ended = await run(process.execPath, args, { env }).catch((error: unknown) => error);
+    expect(ended).toMatchObject({ code: 1 });
+    expect((ended as { stderr: string }).stderr).toMatch(/cannot work with EC2: .*no AWS credentials were found/);
   });
 
   test('a Pod Identity agent that knows no association is named', async () => {
