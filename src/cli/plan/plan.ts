@@ -10,6 +10,7 @@ import { type Progress, paintFor, progressLine } from '../output/index.ts';
 import { type CompletionOptions, completeSnapshot } from './complete.ts';
 import { comparePlans } from './diff.ts';
 import { type InputOptions, readInput } from './input.ts';
+import { planJson } from './plan-json.ts';
 import { type ProviderName, providerNames } from './provider.ts';
 import { renderDiff } from './render-diff.ts';
 import { renderPlan } from './render-plan.ts';
@@ -125,8 +126,11 @@ async function planOnce(terminal: Terminal, flags: PlanFlags, progress: Progress
     const { columns, isTerminal } = terminal;
     const widestLine = isTerminal ? { widestLine: columns } : {};
     terminal.out(renderPlan(plan, snapshot, { paint: paintFor(terminal), columns, ...widestLine }));
+  } else if (flags.output === 'json' && plan.newNodes.length > mostNodesIndented) {
+    for (const piece of planJson(plan)) terminal.out(piece);
+    terminal.out('\n');
   } else {
-    terminal.out(await serialize(plan, flags.output, plan.newNodes.length <= mostNodesIndented));
+    terminal.out(await serialize(plan, flags.output));
   }
   return plan.unschedulable.length > 0 && flags.failOnUnschedulable === true ? exitCode.findings : exitCode.ok;
 }
@@ -270,8 +274,8 @@ function usd(text: string): number {
   throw new KerfError('FlagsInvalid', `--node-cost ${text} is not an amount: write USD per hour like 0.02, or 0`);
 }
 
-async function serialize(value: unknown, format: 'json' | 'yaml', indented = true): Promise<string> {
-  if (format === 'json') return `${JSON.stringify(value, undefined, indented ? 2 : 0)}\n`;
+async function serialize(value: unknown, format: 'json' | 'yaml'): Promise<string> {
+  if (format === 'json') return `${JSON.stringify(value, undefined, 2)}\n`;
   const { stringify } = await import('yaml');
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }

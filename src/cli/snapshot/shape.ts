@@ -1,5 +1,5 @@
-// Shapes of plain data, and the check that data has them. Made for documents of a hundred thousand objects: it allocates
-// nothing while all is well, and gives up after a page of problems.
+// Shapes of plain data, and the check that data has them. Made for documents of a hundred thousand objects: a first look
+// says only whether all is well and allocates nothing; what is wrong is worked out when something is, up to a page of it.
 import { tryParseQuantity } from '../../base/index.ts';
 import type { FieldPath } from '../manifests/index.ts';
 
@@ -10,10 +10,10 @@ export type Shape =
   | { type: 'map'; of: Shape }
   | {
       type: 'fields';
-      fields: Readonly<Record<string, Shape>>;
-      required?: readonly string[];
+      fields: ReadonlyMap<string, Shape>;
+      required: readonly string[];
       /** Other fields may be there too: Kubernetes objects have many that decisions never read. */
-      open?: boolean;
+      open: boolean;
     };
 
 export interface ShapeProblem {
@@ -36,19 +36,50 @@ export const choice = (...choices: string[]): Shape => ({ type: 'choice', choice
 /** Fields of an own document: what is not listed is a mistake. */
 export const fields = (known: Record<string, Shape>, required: string[] = []): Shape => ({
   type: 'fields',
-  fields: known,
+  fields: new Map(Object.entries(known)),
   required,
+  open: false,
 });
 /** Fields of a Kubernetes object that are read; the others may be anything. */
 export const openFields = (known: Record<string, Shape>, required: string[] = []): Shape => ({
   type: 'fields',
-  fields: known,
+  fields: new Map(Object.entries(known)),
   required,
   open: true,
 });
 
 /** Appends what is wrong with `value` to `problems`. */
 export function checkShape(value: unknown, shape: Shape, path: (string | number)[], problems: ShapeProblem[]): void {
+  if (!fits(value, shape)) findProblems(value, shape, path, problems);
+}
+
+function fits(value: unknown, shape: Shape): boolean {
+  switch (shape.type) {
+    case 'list':
+      return Array.isArray(value) && value.every((item) => fits(item, shape.of));
+    case 'map': {
+      if (!isObject(value)) return false;
+      for (const key in value) if (!fits(value[key], shape.of)) return false;
+      return true;
+    }
+    case 'fields':
+      return isObject(value) && fieldsFit(value, shape);
+    default:
+      return mismatch(value, shape) === undefined;
+  }
+}
+
+function fieldsFit(value: Record<string, unknown>, { fields: known, required, open }: Shape & { type: 'fields' }) {
+  for (const key in value) {
+    const shape = known.get(key);
+    const field = value[key];
+    if (shape === undefined ? !open : !(open && field === null) && !fits(field, shape)) return false;
+  }
+  for (const key of required) if (value[key] === undefined || value[key] === null) return false;
+  return true;
+}
+
+function findProblems(value: unknown, shape: Shape, path: (string | number)[], problems: ShapeProblem[]): void {
   if (problems.length >= mostProblems) return;
   const wrong = mismatch(value, shape);
   if (wrong !== undefined) {
@@ -71,24 +102,24 @@ function checkFields(
   path: (string | number)[],
   problems: ShapeProblem[],
 ): void {
-  if (shape.open === true) {
+  if (shape.open) {
     // Kubernetes writes null for "not set".
-    for (const key in shape.fields) {
+    for (const [key, own] of shape.fields) {
       const field = value[key];
-      if (field !== undefined && field !== null) checkAt(field, shape.fields[key] as Shape, key, path, problems);
+      if (field !== undefined && field !== null) checkAt(field, own, key, path, problems);
     }
   } else {
     for (const key in value) {
-      const known = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
+      const known = shape.fields.get(key);
       if (known !== undefined) checkAt(value[key], known, key, path, problems);
       else
         problems.push({
           path: [...path, key],
-          message: `is not a known field${nearest(key, Object.keys(shape.fields))}`,
+          message: `is not a known field${nearest(key, [...shape.fields.keys()])}`,
         });
     }
   }
-  for (const key of shape.required ?? []) {
+  for (const key of shape.required) {
     if (value[key] === undefined || value[key] === null) problems.push({ path: [...path, key], message: 'is missing' });
   }
 }
@@ -101,7 +132,7 @@ function checkAt(
   problems: ShapeProblem[],
 ): void {
   path.push(key);
-  checkShape(value, shape, path, problems);
+  findProblems(value, shape, path, problems);
   path.pop();
 }
 
@@ -129,10 +160,12 @@ function mismatch(value: unknown, shape: Shape): string | undefined {
     case 'list':
       return Array.isArray(value) ? undefined : `must be a list, not ${nameOf(value)}`;
     default:
-      return typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? undefined
-        : `must be an object, not ${nameOf(value)}`;
+      return isObject(value) ? undefined : `must be an object, not ${nameOf(value)}`;
   }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function listed(choices: readonly string[]): string {
