@@ -1,5 +1,5 @@
 // The solver's WebAssembly binary. From source it is read out of the installed package; the build replaces this module by
-// one that carries the binary, so that the bundled command stays a single file.
+// one that carries the binary, so that the bundled command needs no other file.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
