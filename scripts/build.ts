@@ -1,10 +1,12 @@
-// Bundles the command into dist/: one file per part that is loaded for itself, so that a command reads its own code and no
-// other's, and the code as V8 compiled it in a first run, so that nobody's first run compiles it.
+// Bundles the command into dist/, twice. `kerf.cjs` is all of it in one file that runs wherever there is a Node. `parts/` is
+// one file per part that is loaded for itself, so that a command reads its own code and no other's, beside the code as V8
+// compiled it in a first run, so that nobody's first run compiles it: what bin/kerf prefers.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { existing } from '../bench/workloads/snapshots.ts';
 
 /** Large data as text that is parsed when first used: a string is scanned many times faster than an object literal. */
@@ -32,29 +34,25 @@ export const solverBinary = async () => brotliDecompressSync(Buffer.from('${pack
   },
 };
 
-rmSync('dist', { recursive: true, force: true });
-const { outputFiles } = await build({
-  entryPoints: { kerf: 'src/cli/main.ts' },
-  outdir: 'dist',
-  outExtension: { '.js': '.mjs' },
-  bundle: true,
-  platform: 'node',
-  target: 'node24',
-  format: 'esm',
-  splitting: true,
-  minifySyntax: true,
-  minifyWhitespace: true,
-  plugins: [dataAsText, embedSolver],
-  legalComments: 'external',
-  loader: { '.json': 'json' },
-  // Dependencies in CommonJS ask for Node's own modules that way.
-  banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" },
-  logLevel: 'warning',
-  write: false,
-});
-// bin/kerf keeps compiled code here.
-mkdirSync('dist/compiled', { recursive: true });
-for (const { path, text } of outputFiles) writeFileSync(path, inAscii(text));
+async function bundle(options: BuildOptions): Promise<void> {
+  const { outputFiles } = await build({
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    plugins: [dataAsText, embedSolver],
+    legalComments: 'external',
+    loader: { '.json': 'json' },
+    logLevel: 'warning',
+    ...options,
+    write: false,
+  });
+  for (const { path, text } of outputFiles ?? []) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, inAscii(text));
+  }
+}
 
 /** One letter beyond ASCII (in a regular expression, say) makes a file twice as large in memory and slow to read. */
 function inAscii(text: string): string {
@@ -69,4 +67,27 @@ function runOnce(): void {
   const { status } = spawnSync(process.execPath, args, { input, stdio: ['pipe', 'ignore', 'inherit'] });
   if (status !== 0) throw new Error('the bundled command cannot plan');
 }
+
+rmSync('dist', { recursive: true, force: true });
+// bin/kerf keeps compiled code here.
+mkdirSync('dist/compiled', { recursive: true });
+await bundle({
+  entryPoints: ['src/cli/main.ts'],
+  outfile: 'dist/kerf.cjs',
+  // CommonJS, because an ES module in one file would load every Node module that any command needs before its first line runs.
+  format: 'cjs',
+  // Some dependencies ask where they are; in CommonJS that is this file.
+  define: { 'import.meta.url': 'kerfUrl' },
+  banner: { js: "#!/usr/bin/env node\nconst kerfUrl = require('node:url').pathToFileURL(__filename).href;" },
+});
+chmodSync('dist/kerf.cjs', 0o755);
+await bundle({
+  entryPoints: { kerf: 'src/cli/main.ts' },
+  outdir: 'dist/parts',
+  outExtension: { '.js': '.mjs' },
+  format: 'esm',
+  splitting: true,
+  // Dependencies in CommonJS ask for Node's own modules that way.
+  banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" },
+});
 runOnce();
