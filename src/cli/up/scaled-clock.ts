@@ -1,30 +1,103 @@
-// A clock that runs faster (or slower) than the machine's: an hour of the cluster in a minute of a person's.
-import { type AbortSignalLike, type Clock, sleepWith, type Timer } from '../../base/index.ts';
+// A clock that runs faster (or slower) than the machine's: an hour of the cluster in a minute of a person's. A machine
+// that cannot keep up slows the cluster down; it does not make kubelets late.
+//
+// Invariants, beyond those of every Clock:
+// 1. Time never passes a timer that has not run, and stands still while one does: however long the process was held up,
+//    what was due in between runs at its own time, in its order.
+// 2. Between two timers everything in this process settles, as on the virtual clock.
+// 3. What cannot be caught up with is let go: time goes on at its pace from where it is.
+import { setImmediate as settle } from 'node:timers/promises';
+import { type AbortSignalLike, type Clock, sleepWith, type Timer, TimerQueue } from '../../base/index.ts';
+
+/** How far behind, in time of the machine, the cluster may be before it gives up catching up. */
+const longestLagMs = 500;
 
 export class ScaledClock implements Clock {
   private readonly real: Clock;
   private readonly speed: number;
-  private readonly startMs: number;
+  private readonly timers = new TimerQueue();
+  /** The moment from which time is counted: the cluster's, and the machine's. */
+  private startMs: number;
+  private realStartMs: number;
+  private lastMs: number;
+  private armed: Timer | undefined;
+  private armedForMs = Number.POSITIVE_INFINITY;
+  private running = false;
 
   constructor(real: Clock, speed: number) {
     this.real = real;
     this.speed = speed;
-    this.startMs = real.now();
+    this.startMs = this.realStartMs = this.lastMs = real.now();
   }
 
   now(): number {
-    return Math.floor(this.startMs + (this.real.now() - this.startMs) * this.speed);
+    if (this.running) return this.lastMs;
+    const reachedMs = Math.min(this.pacedMs(), this.timers.nextDueMs() ?? Number.POSITIVE_INFINITY);
+    this.lastMs = Math.max(this.lastMs, Math.floor(reachedMs));
+    return this.lastMs;
   }
 
   after(delayMs: number, task: () => void): Timer {
-    return this.real.after(delayMs / this.speed, task);
+    const timer = this.timers.add(this.now() + Math.max(0, delayMs), task);
+    this.arm();
+    return {
+      dispose: () => {
+        timer.dispose();
+        // Nothing to wait for must not keep the process alive.
+        if (this.timers.nextDueMs() === undefined) this.disarm();
+      },
+    };
+  }
+
+  sleep(delayMs: number, signal?: AbortSignalLike): Promise<void> {
+    return sleepWith((delay, task) => this.after(delay, task), delayMs, signal);
   }
 
   breathe(): Promise<void> | undefined {
     return this.real.breathe?.();
   }
 
-  sleep(delayMs: number, signal?: AbortSignalLike): Promise<void> {
-    return sleepWith((delay, task) => this.after(delay, task), delayMs, signal);
+  /** Where time would be if nothing ever held it up. */
+  private pacedMs(): number {
+    return this.startMs + (this.real.now() - this.realStartMs) * this.speed;
+  }
+
+  private arm(): void {
+    const dueMs = this.timers.nextDueMs();
+    if (this.running || dueMs === undefined || dueMs >= this.armedForMs) return;
+    this.disarm();
+    this.armedForMs = dueMs;
+    this.armed = this.real.after((dueMs - this.pacedMs()) / this.speed, () => void this.run());
+  }
+
+  private disarm(): void {
+    this.armed?.dispose();
+    this.armed = undefined;
+    this.armedForMs = Number.POSITIVE_INFINITY;
+  }
+
+  private async run(): Promise<void> {
+    this.disarm();
+    this.running = true;
+    try {
+      for (let next = this.next(); next !== undefined; next = this.next()) {
+        next.task();
+        await settle();
+      }
+    } finally {
+      this.running = false;
+      this.arm();
+    }
+  }
+
+  private next(): { dueMs: number; task: () => void } | undefined {
+    const timer = this.timers.takeDue(this.pacedMs());
+    if (timer === undefined) return undefined;
+    this.lastMs = Math.max(this.lastMs, Math.floor(timer.dueMs));
+    if (this.pacedMs() - timer.dueMs > longestLagMs * this.speed) {
+      this.startMs = timer.dueMs;
+      this.realStartMs = this.real.now();
+    }
+    return timer;
   }
 }

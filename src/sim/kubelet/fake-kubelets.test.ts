@@ -108,6 +108,40 @@ test('a condition that somebody else writes stays as written', async () => {
   expect(statusOf(await node(), 'AcceleratedHardwareReady')).toBe('False');
 });
 
+const silenced = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: '' };
+const markSilent = (): Promise<Node> =>
+  kube.patch(
+    resources.nodes,
+    { name: 'a' },
+    { type: 'strategic', body: { status: { conditions: [silenced] } } },
+    { subresource: 'status' },
+  );
+
+test('a note that the kubelet was silent stays as well, when it was not', async () => {
+  await fakeNode('a');
+  await clock.runFor(60_000);
+  await markSilent();
+  await clock.runFor(600_000);
+  expect(statusOf(await node(), 'Ready')).toBe('Unknown');
+});
+
+test('a kubelet whose Leases were not taken for too long says that it is back', async () => {
+  const write = kube.patch.bind(kube);
+  let isOut = false;
+  kube.patch = (resource, ...rest) =>
+    isOut && resource.plural === 'leases' ? Promise.reject(new Error('no connection')) : write(resource, ...rest);
+  await fakeNode('a');
+  await clock.runFor(15_000);
+  isOut = true;
+  await clock.runFor(50_000);
+  await markSilent();
+  await clock.runFor(10_000);
+  expect(statusOf(await node(), 'Ready')).toBe('Unknown');
+  isOut = false;
+  await clock.runFor(40_000);
+  expect(statusOf(await node(), 'Ready')).toBe('True');
+});
+
 test('a bound pod runs and is ready after its start latency, not before', async () => {
   await fakeNode('a');
   await podOn('a', 'p');
@@ -240,13 +274,7 @@ test('kubelets that were away bring their silent nodes and pods back', async () 
   await podOn('a', 'p');
   await clock.runFor(2_000);
   await kubelets.stop();
-  const silent = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: '' };
-  await kube.patch(
-    resources.nodes,
-    { name: 'a' },
-    { type: 'strategic', body: { status: { conditions: [silent] } } },
-    { subresource: 'status' },
-  );
+  await markSilent();
   await kube.patch(
     resources.pods,
     { name: 'p', namespace: 'default' },

@@ -10,7 +10,7 @@ import { isKubeError, type Kube, type Node, type Pod, resources } from '../../po
 import { done, keyOf, type Outcome, Reconciler } from '../../runtime/index.ts';
 import { Caches } from '../caches.ts';
 import { fractionOf } from './hash.ts';
-import { renewLease } from './heartbeat.ts';
+import { leaseDurationSeconds, renewLease } from './heartbeat.ts';
 import { isReady, nodeReport } from './node-report.ts';
 import { nextStep, type PodTimings } from './pod-step.ts';
 
@@ -55,8 +55,10 @@ class Kubelets implements FakeKubelets {
   private readonly subscriptions: { dispose(): void }[];
   /** Pods bound to each node, by key. */
   private readonly podsOn = new Map<string, Set<string>>();
-  /** Nodes reported at least once by this process. */
-  private readonly reported = new Set<string>();
+  /** When each node's Lease was last renewed, by uid. */
+  private readonly renewed = new Map<string, number>();
+  /** Nodes whose Lease was renewed in time: whoever notes that it was silent is wrong, and means something by it. */
+  private readonly punctual = new Set<string>();
   /** When a pod that waits for something was first seen in its stage. */
   private readonly seen = new Map<string, { stage: string; ms: number }>();
   /** Pods whose node was not ready and is again. */
@@ -100,7 +102,8 @@ class Kubelets implements FakeKubelets {
   private onNode(old: Node | undefined, node: Node, deleted: boolean): void {
     const { name = '' } = node.metadata;
     if (deleted) {
-      this.reported.delete(node.metadata.uid ?? '');
+      this.renewed.delete(node.metadata.uid ?? '');
+      this.punctual.delete(node.metadata.uid ?? '');
       return;
     }
     if (!isFakeNode(node)) return;
@@ -143,8 +146,7 @@ class Kubelets implements FakeKubelets {
       const node = this.caches.of(resources.nodes).store.get(key);
       if (node === undefined || !isFakeNode(node)) return done;
       if (kind === 'node') return await this.reconcileNode(node);
-      await renewLease(this.kube, node, this.clock.now());
-      return { kind: 'again', afterMs: this.options.heartbeatMs ?? defaultHeartbeatMs };
+      return await this.reconcileLease(node);
     } catch (error) {
       // The object changed or went in between; its next event brings it back. A Lease is renewed for as long as its node is there.
       if (kind !== 'lease' && (isKubeError(error, 'NotFound') || isKubeError(error, 'Conflict'))) return done;
@@ -154,13 +156,26 @@ class Kubelets implements FakeKubelets {
 
   private async reconcileNode(node: Node): Promise<Outcome> {
     const { name = '', uid = '' } = node.metadata;
-    const status = nodeReport(node, { nowMs: this.clock.now(), firstSight: !this.reported.has(uid) });
+    const status = nodeReport(node, { nowMs: this.clock.now(), wasSilent: !this.punctual.has(uid) });
     if (status !== undefined) {
       const body = { metadata: { uid }, status };
       await this.kube.patch(resources.nodes, { name }, { type: 'strategic', body }, { subresource: 'status' });
     }
-    this.reported.add(uid);
     return done;
+  }
+
+  private async reconcileLease(node: Node): Promise<Outcome> {
+    const { name = '', uid = '' } = node.metadata;
+    const nowMs = this.clock.now();
+    await renewLease(this.kube, node, nowMs);
+    const quietMs = nowMs - (this.renewed.get(uid) ?? 0);
+    this.renewed.set(uid, nowMs);
+    if (quietMs < leaseDurationSeconds * 1000) this.punctual.add(uid);
+    else {
+      this.punctual.delete(uid);
+      this.loop.queue.add(`node ${name}`);
+    }
+    return { kind: 'again', afterMs: this.options.heartbeatMs ?? defaultHeartbeatMs };
   }
 
   private async reconcilePod(key: string): Promise<Outcome> {

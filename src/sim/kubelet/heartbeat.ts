@@ -4,7 +4,7 @@ import { isKubeError, type Kube, type Node, resources } from '../../ports/index.
 
 const namespace = 'kube-node-lease';
 /** As kubelets: after this long without renewal the node counts as silent. */
-const leaseDurationSeconds = 40;
+export const leaseDurationSeconds = 40;
 
 export async function renewLease(kube: Kube, node: Node, nowMs: number): Promise<void> {
   const { name = '', uid = '' } = node.metadata;

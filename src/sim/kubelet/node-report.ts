@@ -28,15 +28,15 @@ const defaultCapacity = { cpu: '32', memory: '256Gi', pods: '110', 'ephemeral-st
 
 export interface NodeView {
   nowMs: number;
-  /** This kubelet has not reported on the node before: silence noted so far was the time before it started. */
-  firstSight: boolean;
+  /** Whoever notes that this kubelet was silent is right: it has just started, or its Lease was renewed too late. */
+  wasSilent: boolean;
 }
 
 /** What the status lacks, as a strategic merge patch; undefined if nothing. */
-export function nodeReport(node: Node, { nowMs, firstSight }: NodeView): NodeStatus | undefined {
+export function nodeReport(node: Node, { nowMs, wasSilent }: NodeView): NodeStatus | undefined {
   const { metadata, status = {} } = node;
   const report: NodeStatus = {};
-  const conditions = missingConditions(status.conditions ?? [], firstSight, formatTime(nowMs));
+  const conditions = missingConditions(status.conditions ?? [], wasSilent, formatTime(nowMs));
   if (conditions.length > 0) report.conditions = conditions;
   if ((status.addresses ?? []).length === 0) {
     const name = metadata.name ?? '';
@@ -53,11 +53,11 @@ export function nodeReport(node: Node, { nowMs, firstSight }: NodeView): NodeSta
   return Object.keys(report).length === 0 ? undefined : report;
 }
 
-function missingConditions(present: readonly NodeCondition[], firstSight: boolean, time: string): NodeCondition[] {
+function missingConditions(present: readonly NodeCondition[], wasSilent: boolean, time: string): NodeCondition[] {
   return healthy
     .filter(({ type }) => {
       const known = present.find((condition) => condition.type === type);
-      return known === undefined || (firstSight && silence.has(known.reason ?? ''));
+      return known === undefined || (wasSilent && silence.has(known.reason ?? ''));
     })
     .map((condition) => ({ ...condition, lastHeartbeatTime: time, lastTransitionTime: time }));
 }

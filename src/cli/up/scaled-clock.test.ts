@@ -1,0 +1,101 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, expect, test } from 'vitest';
+import { type Clock, TimerQueue } from '../../base/index.ts';
+import { ScaledClock } from './scaled-clock.ts';
+
+/** A machine's clock that can be held up: time jumps, and only then are timers looked at. */
+let machineMs: number;
+let timers: TimerQueue;
+const machine: Clock = {
+  now: () => machineMs,
+  after: (delayMs, task) => timers.add(machineMs + delayMs, task),
+  sleep: () => Promise.reject(new Error('nobody sleeps on the machine')),
+};
+
+async function holdUp(ms: number): Promise<void> {
+  machineMs += ms;
+  for (let timer = timers.takeDue(machineMs); timer !== undefined; timer = timers.takeDue(machineMs)) timer.task();
+  for (let turn = 0; turn < 100; turn++) await nextTurn();
+}
+
+let clock: ScaledClock;
+let startMs: number;
+const passedMs = (): number => clock.now() - startMs;
+
+beforeEach(() => {
+  machineMs = 1_000_000;
+  timers = new TimerQueue();
+  clock = new ScaledClock(machine, 100);
+  startMs = clock.now();
+});
+
+test('time passes faster than that of the machine', async () => {
+  machineMs += 10;
+  expect(passedMs()).toBe(1_000);
+  let slept = false;
+  void clock.sleep(2_000).then(() => void (slept = true));
+  await holdUp(19);
+  expect(slept).toBe(false);
+  await holdUp(1);
+  expect(slept).toBe(true);
+  expect(passedMs()).toBe(3_000);
+});
+
+test('what was due while the machine was held up runs at its own time and in its order', async () => {
+  const ran: [string, number][] = [];
+  const note = (name: string): void => void ran.push([name, passedMs()]);
+  const beat = (): void => {
+    note('beat');
+    clock.after(10_000, beat);
+  };
+  clock.after(10_000, beat);
+  clock.after(35_000, () => note('look'));
+  machineMs += 450;
+  expect(passedMs()).toBe(10_000);
+  await holdUp(0);
+  expect(ran).toEqual([
+    ['beat', 10_000],
+    ['beat', 20_000],
+    ['beat', 30_000],
+    ['look', 35_000],
+    ['beat', 40_000],
+  ]);
+  expect(passedMs()).toBe(45_000);
+});
+
+test('time that cannot be caught up with is let go', async () => {
+  clock.after(1_000, () => undefined);
+  await holdUp(3_600_000);
+  expect(passedMs()).toBe(1_000);
+  machineMs += 10;
+  expect(passedMs()).toBe(2_000);
+});
+
+test('a promise chain that a timer starts is over before the next timer runs', async () => {
+  const ran: string[] = [];
+  clock.after(1_000, () => {
+    void (async () => {
+      for (let step = 0; step < 50; step++) await undefined;
+      ran.push('first');
+    })();
+  });
+  clock.after(1_001, () => ran.push('second'));
+  await holdUp(20);
+  expect(ran).toEqual(['first', 'second']);
+});
+
+test('a disposed timer never runs, and nothing waits for it', async () => {
+  const timer = clock.after(600_000, () => expect.fail('it was disposed'));
+  timer.dispose();
+  timer.dispose();
+  expect(timers.nextDueMs()).toBeUndefined();
+  await holdUp(60_000);
+});
+
+test('a timer set for sooner than the others runs sooner', async () => {
+  const ran: string[] = [];
+  clock.after(10_000, () => ran.push('late'));
+  clock.after(500, () => ran.push('soon'));
+  await holdUp(5);
+  expect(ran).toEqual(['soon']);
+});
