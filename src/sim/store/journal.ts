@@ -5,13 +5,16 @@
 //    death can lose it, not the process's.
 // 2. The file is whole at every instant: compaction replaces it by one rename. A half-written last line is dropped on load.
 import {
+  appendFileSync,
   closeSync,
   createReadStream,
   existsSync,
   fsyncSync,
+  ftruncateSync,
   openSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeSync,
 } from 'node:fs';
@@ -33,6 +36,8 @@ export interface Journal {
 const header = { kerfState: 1 };
 
 export async function openJournal(path: string, store: Store): Promise<Journal> {
+  const next = `${path}.next`;
+  rmSync(next, { force: true });
   const loaded = existsSync(path) ? await load(path, store) : 0;
   let file = openForAppend(path);
   let bytes = loaded;
@@ -40,16 +45,18 @@ export async function openJournal(path: string, store: Store): Promise<Journal> 
   /** Lines that must follow the snapshot being written. */
   let tail: string[] | undefined;
   let compaction: Promise<void> | undefined;
-  if (loaded === 0) bytes += writeSync(file, `${JSON.stringify(header)}\n`);
+  if (loaded === 0) bytes += append(file, `${JSON.stringify(header)}\n`, 0);
 
-  const compact = async (): Promise<void> => {
+  /** `latest` is on its way into the store, which does not have it yet. */
+  const compact = async (latest: string): Promise<void> => {
     const { revision } = store;
     const snapshot = [...store.collections()].map(([id, collection]) => ({ id, objects: collection.objects }));
     const drawn = store.identity.drawn;
-    tail = [];
-    const next = `${path}.next`;
-    const out = openSync(next, 'w');
-    let written = writeSync(out, `${JSON.stringify(header)}\n`);
+    tail = [latest];
+    const out = openSync(next, 'a');
+    let written = 0;
+    const write = (text: string): void => void (written += append(out, text, written));
+    write(`${JSON.stringify(header)}\n`);
     for (const { id, objects } of snapshot) {
       let lines = '';
       let count = 0;
@@ -63,13 +70,13 @@ export async function openJournal(path: string, store: Store): Promise<Journal> 
         });
         count += 1;
         if (count % objectsPerTurn !== 0) continue;
-        written += writeSync(out, lines);
+        write(lines);
         lines = '';
         await nextTurn();
       }
-      if (lines !== '') written += writeSync(out, lines);
+      write(lines);
     }
-    for (const late of tail) written += writeSync(out, late);
+    for (const late of tail) write(late);
     tail = undefined;
     fsyncSync(out);
     renameSync(next, path);
@@ -81,15 +88,15 @@ export async function openJournal(path: string, store: Store): Promise<Journal> 
 
   store.journal = (entry) => {
     const text = line(entry);
-    bytes += writeSync(file, text);
+    bytes += append(file, text, bytes);
     tail?.push(text);
     if (compaction === undefined && bytes > compactedBytes * 2) {
-      compaction = compact()
+      compaction = compact(text)
         .catch(() => {
           // The old file is still whole and still written to; there will be another try when it has doubled again.
           tail = undefined;
           compactedBytes = bytes;
-          rmSync(`${path}.next`, { force: true });
+          rmSync(next, { force: true });
         })
         .finally(() => {
           compaction = undefined;
@@ -108,6 +115,18 @@ export async function openJournal(path: string, store: Store): Promise<Journal> 
 const line = ({ collection, key, revision, drawn, object }: JournalEntry): string =>
   `${JSON.stringify({ c: collection, k: key, r: revision, d: drawn, ...(object !== undefined && { o: object }) })}\n`;
 
+/** Writes all of it or, if the disk is full, nothing: half a line would spoil the ones after it. */
+function append(file: number, text: string, length: number): number {
+  const bytes = Buffer.from(text);
+  try {
+    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+  } catch (thrown) {
+    ftruncateSync(file, length);
+    throw thrown;
+  }
+  return bytes.length;
+}
+
 function openForAppend(path: string): number {
   try {
     return openSync(path, 'a');
@@ -122,7 +141,6 @@ function openForAppend(path: string): number {
 
 /** Reads the file back; returns its length in bytes. */
 async function load(path: string, store: Store): Promise<number> {
-  rmSync(`${path}.next`, { force: true });
   let bytes = 0;
   let count = 0;
   const broken = (why: string): KerfError =>
@@ -172,6 +190,8 @@ async function load(path: string, store: Store): Promise<number> {
       truncateSync(path, bytes);
     }
   }
+  // All of the last line is there but its end.
+  if (bytes > statSync(path).size) appendFileSync(path, '\n');
   store.compact();
   return bytes;
 }
