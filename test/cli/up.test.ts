@@ -73,15 +73,15 @@ test('says where the API listens, writes a kubeconfig, and ends cleanly on Ctrl-
 test('a second signal ends it at once', async () => {
   const cluster = up('--port', '0');
   await listening(cluster);
-  // Held still, so that the second arrives before the first is done with; two equal ones would be taken for one.
+  // Held still, so that the second arrives before the first is done with; two equal ones would be taken for one. Which of
+  // the two comes first is not ours to say, and a clean end would be 0.
   for (const signal of ['SIGSTOP', 'SIGINT', 'SIGTERM', 'SIGCONT'] as const) cluster.child.kill(signal);
-  expect(await cluster.ended).toBe(143);
+  expect([130, 143]).toContain(await cluster.ended);
 });
 
 test('the demo gets nodes for its pods without anybody doing anything', async () => {
-  // A long day, so that a slow machine does not look on at night, when the company needs few pods; and not too fast, or
-  // kubelets on a busy machine miss their heartbeats.
-  const cluster = up('--port', '0', '--demo', '--speed', '4', '--day', '24h');
+  // A long day, so that a slow machine does not look on at night, when the company needs few pods.
+  const cluster = up('--port', '0', '--demo', '--speed', '20', '--day', '24h');
   const { url } = await listening(cluster);
   await vi.waitFor(async () => {
     const pods = await list(url, '/api/v1/namespaces/shop/pods');
@@ -106,21 +106,48 @@ test('a port that is taken is an error that says what to do', async () => {
   blocker.close();
 });
 
-test('state outlives the process, also one that is killed', async () => {
+test('state outlives the process, also one that is killed while clients write to it', async () => {
   const state = join(folder, 'state.json');
-  const first = up('--port', '0', '--state', state, '--no-controllers');
-  const { url } = await listening(first);
-  const body = JSON.stringify({ metadata: { name: 'keep' }, data: { a: '1' } });
-  const headers = { 'content-type': 'application/json' };
   const path = '/api/v1/namespaces/default/configmaps';
-  expect((await fetch(`${url}${path}`, { method: 'POST', body, headers })).status).toBe(201);
-  first.child.kill('SIGKILL');
-  await first.ended;
-  const second = up('--port', '0', '--state', state, '--no-controllers');
-  const again = await listening(second);
-  expect((await list(again.url, path)).items.map(({ metadata }) => metadata.name)).toContain('keep');
-  second.child.kill('SIGINT');
-  expect(await second.ended).toBe(0);
+  const headers = { 'content-type': 'application/json' };
+  /** The last value of each object that the API has confirmed, and the one it was asked for last. */
+  const confirmed = new Map<string, string>();
+  const asked = new Map<string, string>();
+  const write = async (url: string, name: string): Promise<void> => {
+    for (let version = Number(asked.get(name) ?? 0) + 1; ; version++) {
+      asked.set(name, String(version));
+      const body = JSON.stringify({ metadata: { name }, data: { version: String(version) } });
+      const create = { method: 'POST', body, headers };
+      const replace = { method: 'PUT', body, headers };
+      const answer = await fetch(`${url}${path}/${name}`, replace).then((response) =>
+        response.status === 404 ? fetch(`${url}${path}`, create) : response,
+      );
+      if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+      await answer.text();
+      confirmed.set(name, String(version));
+    }
+  };
+  for (let round = 0; round < 2; round++) {
+    const cluster = up('--port', '0', '--state', state, '--no-controllers');
+    const { url } = await listening(cluster);
+    const writers = Array.from({ length: 8 }, (_, index) => write(url, `keep-${index}`));
+    setTimeout(() => cluster.child.kill('SIGKILL'), 200 + Math.random() * 400);
+    // Each ends with the connection.
+    expect((await Promise.allSettled(writers)).map((each) => String((each as PromiseRejectedResult).reason))).toEqual(
+      Array(8).fill('TypeError: fetch failed'),
+    );
+    await cluster.ended;
+  }
+  const last = up('--port', '0', '--state', state, '--no-controllers');
+  const { url } = await listening(last);
+  const { items } = (await list(url, path)) as { items: { metadata: { name: string }; data?: { version?: string } }[] };
+  expect(confirmed.size).toBe(8);
+  for (const [name, version] of confirmed) {
+    const kept = items.find(({ metadata }) => metadata.name === name)?.data?.version;
+    expect([version, asked.get(name)]).toContain(kept);
+  }
+  last.child.kill('SIGINT');
+  expect(await last.ended).toBe(0);
 });
 
 test.each([
