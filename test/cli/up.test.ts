@@ -51,7 +51,7 @@ async function listening({ out }: Up): Promise<{ url: string; kubeconfig: string
 }
 
 interface List {
-  items: { metadata: { name: string }; status?: { phase?: string } }[];
+  items: { metadata: { name: string }; data?: { version?: string }; status?: { phase?: string } }[];
 }
 const list = async (url: string, path: string): Promise<List> => (await (await fetch(`${url}${path}`)).json()) as List;
 
@@ -140,7 +140,7 @@ test('state outlives the process, also one that is killed while clients write to
   }
   const last = up('--port', '0', '--state', state, '--no-controllers');
   const { url } = await listening(last);
-  const { items } = (await list(url, path)) as { items: { metadata: { name: string }; data?: { version?: string } }[] };
+  const { items } = await list(url, path);
   expect(confirmed.size).toBe(8);
   for (const [name, version] of confirmed) {
     const kept = items.find(({ metadata }) => metadata.name === name)?.data?.version;

@@ -10,10 +10,7 @@ import { ProgramFailed, runProgram } from '../setup/run-program.ts';
 import { type Command, commands } from './kubectl-commands.ts';
 import { type EmbeddedServer, embeddedServer } from './servers.ts';
 
-const crds = kinds
-  .filter(({ kind }) => kind === 'NodePool' || kind === 'NodeClaim')
-  .map((kind) => customResourceDefinition(kind));
-const session = commands(crds);
+const session = commands(kinds.map((kind) => customResourceDefinition(kind)));
 
 let plane: ControlPlane;
 let embedded: EmbeddedServer;
@@ -50,40 +47,55 @@ interface Said {
 }
 
 async function say(command: Command, kubeconfig: string): Promise<Said> {
-  const args = ['--kubeconfig', kubeconfig, '--namespace', 'session', ...words(command.args)];
+  let typed = command.stdin === undefined ? undefined : JSON.stringify(command.stdin);
+  if (command.uidOf !== undefined) {
+    const read = { args: `get configmap ${command.uidOf} -o jsonpath={.metadata.uid}` };
+    typed = typed?.replace('<uid>', (await run(read, kubeconfig)).out);
+  }
+  const { exitCode, out, err } = await run(command, kubeconfig, typed);
+  return { exitCode, out: comparable(out), err: comparable(err) };
+}
+
+async function run({ args, editor }: Command, kubeconfig: string, stdin?: string): Promise<Said> {
   const env = {
     ...process.env,
     KUBECACHEDIR: join(folder, `cache-${kubeconfig.replaceAll('/', '-')}`),
-    ...(command.editor !== undefined && { KUBE_EDITOR: command.editor }),
+    ...(editor !== undefined && { KUBE_EDITOR: editor }),
   };
+  const all = ['--kubeconfig', kubeconfig, '--namespace', 'session', ...words(args)];
   try {
-    const { stdout, stderr } = await runProgram(kubectl, args, {
-      env,
-      ...(command.stdin !== undefined && { stdin: JSON.stringify(command.stdin) }),
-    });
-    return { exitCode: 0, out: comparable(stdout), err: comparable(stderr) };
+    const { stdout, stderr } = await runProgram(kubectl, all, { env, ...(stdin !== undefined && { stdin }) });
+    return { exitCode: 0, out: stdout, err: stderr };
   } catch (thrown) {
     if (!(thrown instanceof ProgramFailed)) throw thrown;
-    return { exitCode: thrown.exitCode, out: comparable(thrown.stdout), err: comparable(thrown.stderr) };
+    return { exitCode: thrown.exitCode, out: thrown.stdout, err: thrown.stderr };
   }
 }
 
-const words = (text: string): string[] => text.split(' ');
+const words = (text: string): string[] => text.split(' ').map((word) => word.replaceAll('␣', ' '));
 
 /** Without times, ids, versions and the spaces that align columns. */
 function comparable(text: string): string {
-  return text
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>')
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
-    .replaceAll(/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000/g, '<date>')
-    .replaceAll(/("?[rR]esource ?[vV]ersion"?:\s+)"?\d+"?/g, '$1<version>')
-    .replaceAll(/\b\d+d\d+h\b|\b\d+[smhd](\d+s)?\b/g, '<age>')
-    .replaceAll(/\b[EWI]\d{4} \d\d:\d\d:\d\d.*\n/g, '')
-    .replaceAll(/\/tmp\/\S+/g, '<file>')
-    .replaceAll(/https?:\/\/127\.0\.0\.1:\d+/g, '<server>')
-    .replaceAll(/[ \t]+/g, ' ')
-    .replaceAll(/-{3,}/g, '---')
-    .trim();
+  return (
+    text
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>')
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
+      .replaceAll(/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000/g, '<date>')
+      .replaceAll(/("?[rR]esource ?[vV]ersion"?:\s+)"?\d+"?/g, '$1<version>')
+      .replaceAll(/\b\d+d\d+h\b|\b\d+[smhd](\d+s)?\b/g, '<age>')
+      .replaceAll(/\b[EWI]\d{4} \d\d:\d\d:\d\d.*\n/g, '')
+      .replaceAll(/\/tmp\/\S+/g, '<file>')
+      .replaceAll(/https?:\/\/127\.0\.0\.1:\d+/g, '<server>')
+      .replaceAll(/[ \t]+/g, ' ')
+      // Accepted: what is the same for every kind is described in our words; so is malformed input, by another parser.
+      .replaceAll(
+        /^( (?:apiVersion <string>|kind <string>|metadata <ObjectMeta>)\n)(?: (?!<no).+\n)+/gm,
+        '$1 <prose>\n',
+      )
+      .replaceAll(/(error decoding patch: ).*/g, '$1<parser>')
+      .replaceAll(/-{3,}/g, '---')
+      .trim()
+  );
 }
 
 const select = (text: string, only: RegExp | undefined): string =>

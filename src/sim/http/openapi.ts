@@ -86,9 +86,12 @@ class Components {
       ...own,
       properties: {
         ...properties,
-        apiVersion: { type: 'string' },
-        kind: { type: 'string' },
-        metadata: this.ref(objectMeta),
+        apiVersion: { type: 'string', description: 'Group and version of this kind of object.' },
+        kind: { type: 'string', description: 'What this object is.' },
+        metadata: {
+          description: 'Name, labels and annotations of the object, and what the API server notes about it.',
+          allOf: [this.ref(objectMeta)],
+        },
       },
       ...marks,
     };
