@@ -41,6 +41,8 @@ export class ClusterView {
   private readonly table = new ResourceTable();
   private readonly requests = new RequestsOfPods(this.table);
   private listed: NodeRoom[] | undefined;
+  /** How many pods there are of each priority. */
+  private readonly priorities = new Map<number, number>();
 
   /** Rooms of nodes that exist, in the order in which they came. */
   get nodes(): readonly NodeRoom[] {
@@ -75,6 +77,11 @@ export class ClusterView {
     this.namespaces.delete(namespace.metadata.name ?? '');
   }
 
+  /** Of the pods that have a place. */
+  get lowestPriority(): number {
+    return Math.min(...this.priorities.keys());
+  }
+
   nodeOf(key: string): string | undefined {
     return this.placed.get(key)?.nodeName;
   }
@@ -97,6 +104,7 @@ export class ClusterView {
     room.pods.set(key, placed);
     for (const [name, amount] of placed.requests) room.used.set(name, (room.used.get(name) ?? 0) + amount);
     this.counts.add(placed);
+    this.count(pod, 1);
   }
 
   /** The pod gives its room back; false if it had none. */
@@ -105,11 +113,19 @@ export class ClusterView {
     if (placed === undefined) return false;
     this.placed.delete(key);
     this.counts.remove(placed);
+    this.count(placed.pod, -1);
     const room = this.roomOf(placed.nodeName);
     room.pods.delete(key);
     for (const [name, amount] of placed.requests) room.used.set(name, (room.used.get(name) ?? 0) - amount);
     if (room.node === undefined && room.pods.size === 0) this.rooms.delete(room.name);
     return true;
+  }
+
+  private count({ spec }: Pod, by: 1 | -1): void {
+    const priority = spec?.priority ?? 0;
+    const next = (this.priorities.get(priority) ?? 0) + by;
+    if (next === 0) this.priorities.delete(priority);
+    else this.priorities.set(priority, next);
   }
 
   private roomOf(name: string): NodeRoom {

@@ -38,29 +38,53 @@ export const refused = {
   volumeInUse: by('node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode'),
 } as const;
 
+/** What came of looking for less important pods to push aside. */
+export type PreemptionResult =
+  | { kind: 'madeRoom' }
+  | { kind: 'notEligible'; message: string }
+  /** What nodes say that would still not do; the others had nobody to push aside. */
+  | { kind: 'helpless'; stillRefused: ReadonlyMap<string, Refused> };
+
 /** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` and what preemption found. */
-export function unschedulableMessage(refusals: ReadonlyMap<string, Refused> | PodRefused, nodeCount: number): string {
+export function unschedulableMessage(
+  refusals: ReadonlyMap<string, Refused> | PodRefused,
+  nodeCount: number,
+  preemption: PreemptionResult = { kind: 'helpless', stillRefused: new Map() },
+): string {
   if (nodeCount === 0) return 'no nodes available to schedule pods';
   if ('message' in refusals) {
     // The odd ending is what the scheduler says when there is nothing preemption could look at.
     return `0/${nodeCount} nodes are available: ${refusals.message}. not found`;
   }
-  const counts = new Map<string, number>();
-  let unresolvable = 0;
-  for (const refusal of refusals.values()) {
-    for (const reason of refusal.reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-    if (refusal.unresolvable) unresolvable++;
-  }
-  const told = [...counts].map(([reason, count]) => `${count} ${reason}`).sort(byText);
-  const victims = nodeCount - unresolvable;
-  const preemption = [
-    ...(victims > 0 ? [`${victims} No preemption victims found for incoming pod`] : []),
-    ...(unresolvable > 0 ? [`${unresolvable} Preemption is not helpful for scheduling`] : []),
-  ].sort(byText);
-  return `0/${nodeCount} nodes are available: ${told.join(', ')}.${preempted(nodeCount, preemption)}`;
+  const message = available(nodeCount, [...refusals.values()]);
+  return preemption.kind === 'madeRoom'
+    ? message
+    : `${message} no new claims to deallocate, preemption: ${tried(refusals, nodeCount, preemption)}`;
 }
 
-const preempted = (nodeCount: number, found: readonly string[]): string =>
-  ` no new claims to deallocate, preemption: 0/${nodeCount} nodes are available: ${found.join(', ')}.`;
+function tried(
+  refusals: ReadonlyMap<string, Refused>,
+  nodeCount: number,
+  preemption: Exclude<PreemptionResult, { kind: 'madeRoom' }>,
+): string {
+  if (preemption.kind === 'notEligible') return preemption.message;
+  const { stillRefused } = preemption;
+  const found = [...refusals].map(([name, { unresolvable }]) =>
+    unresolvable ? notHelpful : (stillRefused.get(name) ?? noVictims),
+  );
+  return available(nodeCount, found);
+}
+
+const noVictims = by('No preemption victims found for incoming pod');
+const notHelpful = forGood('Preemption is not helpful for scheduling');
+
+function available(nodeCount: number, refusals: readonly Refused[]): string {
+  const counts = new Map<string, number>();
+  for (const { reasons } of refusals) {
+    for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  const told = [...counts].map(([reason, count]) => `${count} ${reason}`).sort(byText);
+  return `0/${nodeCount} nodes are available: ${told.join(', ')}.`;
+}
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

@@ -121,6 +121,117 @@ test('the more important pod goes first', async () => {
   expect(await nodeOf('low')).toBeUndefined();
 });
 
+const important = async (name: string, value: number, fields: object = {}): Promise<void> => {
+  const classes = { group: 'scheduling.k8s.io', version: 'v1', plural: 'priorityclasses', kind: 'PriorityClass' };
+  await kube.create({ ...classes, namespaced: false }, { metadata: { name }, value, ...fields } as KubeObject);
+};
+/** No kubelet is here to end a pod that is being deleted. */
+const endDeleted = async (): Promise<void> => {
+  for (const { metadata } of (await kube.list(resources.pods)).items) {
+    const ref = { name: metadata.name ?? '', namespace: 'default' };
+    if (metadata.deletionTimestamp !== undefined) await kube.delete(resources.pods, ref, { gracePeriodSeconds: 0 });
+  }
+};
+const leaving = async (): Promise<string[]> =>
+  (await kube.list(resources.pods)).items
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+    .map(({ metadata }) => metadata.name ?? '');
+
+test('a more important pod pushes a less important one aside, and only as many as it must', async () => {
+  await important('high', 1000);
+  await important('low', -10);
+  await node('only', '4');
+  await pod('spare', '2', { priorityClassName: 'low' });
+  await pod('usual', '2');
+  await clock.runFor(100);
+  await pod('urgent', '1', { priorityClassName: 'high' });
+  await clock.runFor(100);
+  expect(await leaving()).toEqual(['spare']);
+  const victim = await get('spare');
+  expect(victim.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')).toMatchObject({
+    status: 'True',
+    reason: 'PreemptionByScheduler',
+    message: 'default-scheduler: preempting to accommodate a higher priority pod',
+  });
+  const urgent = await get('urgent');
+  expect(urgent.status?.nominatedNodeName).toBe('only');
+  expect((await scheduled('urgent'))?.message).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+  const told = (await kube.list(events)).items.find((each) => each.reason === 'Preempted');
+  expect(told).toMatchObject({ message: `Preempted by pod ${urgent.metadata.uid} on node only`, type: 'Normal' });
+  await endDeleted();
+  await clock.runFor(11_000);
+  expect(await nodeOf('urgent')).toBe('only');
+  expect(await nodeOf('usual')).toBe('only');
+});
+
+test('the room made for a pod is not taken by a lesser one meanwhile', async () => {
+  await important('high', 1000);
+  await node('only', '4');
+  await pod('first', '4');
+  await clock.runFor(100);
+  await pod('urgent', '4', { priorityClassName: 'high' });
+  await clock.runFor(100);
+  await pod('late', '4');
+  await endDeleted();
+  await clock.runFor(30_000);
+  expect(await nodeOf('urgent')).toBe('only');
+  expect(await nodeOf('late')).toBeUndefined();
+});
+
+test('of several nodes, the one with the least important victims is emptied, and protected pods come last', async () => {
+  await important('high', 1000);
+  await important('low', -10);
+  for (const [name, priority] of [
+    ['a', 'high'],
+    ['b', undefined],
+    ['c', 'low'],
+    ['d', 'low'],
+  ] as const) {
+    await node(name, '4', { labels: { only: name } });
+    await pod(`on-${name}`, '4', { nodeSelector: { only: name }, ...(priority && { priorityClassName: priority }) });
+  }
+  await kube.create(resources.podDisruptionBudgets, {
+    metadata: { name: 'keep', namespace: 'default' },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: 'on-c' } } },
+  });
+  await clock.runFor(100);
+  await important('higher', 2000);
+  await pod('urgent', '4', { priorityClassName: 'higher' });
+  await clock.runFor(100);
+  expect(await leaving()).toEqual(['on-d']);
+});
+
+test('nobody is pushed aside for nothing, nor by a pod that does not want it', async () => {
+  await important('high', 1000);
+  await important('polite', 1000, { preemptionPolicy: 'Never' });
+  await node('only', '4');
+  await node('cordoned', '64', { spec: { unschedulable: true } });
+  await pod('usual', '3');
+  await clock.runFor(100);
+  await pod('huge', '5', { priorityClassName: 'high' });
+  await pod('polite', '4', { priorityClassName: 'polite' });
+  await clock.runFor(100);
+  expect(await leaving()).toEqual([]);
+  const tail = 'no new claims to deallocate, preemption: ';
+  expect((await scheduled('huge'))?.message).toContain(
+    `${tail}0/2 nodes are available: 2 Preemption is not helpful for scheduling.`,
+  );
+  expect((await scheduled('polite'))?.message).toContain(`${tail}not eligible due to preemptionPolicy=Never.`);
+});
+
+test('a node that would still not do is named with what it lacks', async () => {
+  await important('high', 1000);
+  await important('low', -10);
+  await node('only', '4');
+  await pod('strong', '3', { priorityClassName: 'high' });
+  await pod('weak', '1', { priorityClassName: 'low' });
+  await clock.runFor(100);
+  await pod('urgent', '2', { priorityClassName: 'high' });
+  await clock.runFor(100);
+  expect(await leaving()).toEqual([]);
+  expect((await scheduled('urgent'))?.message).toContain('preemption: 0/1 nodes are available: 1 Insufficient cpu.');
+});
+
 test('pods of another scheduler and pods behind gates are left alone', async () => {
   await node('only', '4');
   await pod('foreign', '1', { schedulerName: 'other' });

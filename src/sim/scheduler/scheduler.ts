@@ -5,7 +5,7 @@
 // 2. A pod without a node gets the condition PodScheduled=False (Unschedulable) and a FailedScheduling event, written when
 //    what they say changes.
 // 3. Claims that wait for their first consumer are bound before the pod is.
-// 4. Nothing is preempted.
+// 4. A pod that fits nowhere may push less important ones aside: see preemptor.ts.
 import type { Clock } from '../../base/index.ts';
 import { formatTime } from '../../base/index.ts';
 import { isKubeError, type Kube, type Node, type Pod, resources } from '../../ports/index.ts';
@@ -15,6 +15,7 @@ import { eventTeller, type Tell } from '../events.ts';
 import { ClaimBinder } from './claim-binder.ts';
 import { ClusterView, type NodeRoom } from './cluster-view.ts';
 import { roomFilter } from './filters.ts';
+import { Preemptor } from './preemptor.ts';
 import { SchedulingQueue } from './queue.ts';
 import { type PodRefused, type Refused, unschedulableMessage } from './reasons.ts';
 import { bestRoom } from './score.ts';
@@ -48,6 +49,7 @@ export class Scheduler {
   private readonly queue: SchedulingQueue;
   private readonly lookup: VolumeLookup;
   private readonly claims: ClaimBinder;
+  private readonly preemptor: Preemptor;
   private readonly tell: Tell;
   private readonly subscriptions: { dispose(): void }[] = [];
   /** Placed by us, not yet seen bound. */
@@ -72,6 +74,17 @@ export class Scheduler {
     this.tell = eventTeller(kube, clock, this.name);
     this.lookup = lookupIn(options.caches);
     this.claims = new ClaimBinder(kube, clock, this.lookup);
+    const budgets = options.caches.of(resources.podDisruptionBudgets).store;
+    this.preemptor = new Preemptor({
+      kube,
+      clock,
+      view: this.view,
+      lookup: this.lookup,
+      budgets: () => budgets.values(),
+      tell: this.tell,
+      schedulerName: this.name,
+      onFailure: options.onFailure,
+    });
     this.follow(options.caches);
   }
 
@@ -120,8 +133,10 @@ export class Scheduler {
     const nodeName = pod.spec?.nodeName ?? '';
     const isOver = change.kind === 'deleted' || phase === 'Succeeded' || phase === 'Failed';
     if (isOver || (nodeName === '' && pod.metadata.deletionTimestamp !== undefined)) {
+      const hadRoom = this.view.nodeOf(key) !== undefined;
       this.forget(key);
-      if (this.view.lift(key)) this.improved();
+      this.view.lift(key);
+      if (hadRoom) this.improved();
     } else if (nodeName !== '') {
       const isNew = this.view.nodeOf(key) !== nodeName;
       this.forget(key);
@@ -141,6 +156,7 @@ export class Scheduler {
     this.queue.remove(key);
     this.assumed.delete(key);
     this.topological.delete(key);
+    this.preemptor.forget(key);
   }
 
   private improved(): void {
@@ -189,13 +205,16 @@ export class Scheduler {
       this.failed(key, pod, known.message);
       return;
     }
-    const found = this.find(pod);
+    const found = this.preemptor.lookPast(key, pod, () => this.find(pod));
     if ('room' in found) {
       this.assume(key, pod, found.room);
       return;
     }
-    const message = unschedulableMessage(found.refusals, this.view.nodes.length);
-    if (kind !== undefined) {
+    const { refusals } = found;
+    const preemption = 'message' in refusals ? undefined : this.preemptor.preempt(key, pod, refusals);
+    const message = unschedulableMessage(refusals, this.view.nodes.length, preemption);
+    // What holds for this pod only is not remembered for others of its kind.
+    if (kind !== undefined && this.preemptor.nominatedNode(key) === undefined) {
       if (this.failures.size > 5_000) this.failures.clear();
       this.failures.set(kind, { message, improvements: this.improvements, placements: this.placements });
     }
@@ -225,6 +244,7 @@ export class Scheduler {
   private assume(key: string, pod: Pod, room: NodeRoom): void {
     this.queue.remove(key);
     this.topological.delete(key);
+    this.preemptor.forget(key);
     this.assumed.add(key);
     this.view.place(key, pod, room.name);
     this.placed();
@@ -256,12 +276,15 @@ export class Scheduler {
     this.queue.failed(key);
     if (isTopological(pod)) this.topological.add(key);
     const known = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-    if (known?.status === 'False' && known.reason === 'Unschedulable' && known.message === message) return;
+    const nominatedNodeName = this.preemptor.nominatedNode(key);
+    const isKnown = known?.status === 'False' && known.reason === 'Unschedulable' && known.message === message;
+    if (isKnown && pod.status?.nominatedNodeName === nominatedNodeName) return;
     const { name = '', namespace = '', uid } = pod.metadata;
     const lastTransitionTime =
       known?.status === 'False' ? (known.lastTransitionTime ?? null) : formatTime(this.clock.now());
     const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastTransitionTime };
-    const body = { metadata: { uid }, status: { conditions: [condition] } };
+    const nominated = { nominatedNodeName: nominatedNodeName ?? null };
+    const body = { metadata: { uid }, status: { conditions: [condition], ...nominated } };
     this.kube
       .patch(resources.pods, { name, namespace }, { type: 'strategic', body }, { subresource: 'status' })
       .catch((error: unknown) => {
@@ -294,6 +317,8 @@ function kindOf({ metadata: { namespace, labels }, spec }: Pod): string | undefi
     tolerations,
     topologySpreadConstraints,
     spec?.overhead,
+    spec?.priority,
+    spec?.preemptionPolicy,
   ]);
 }
 

@@ -3,7 +3,7 @@
 // names, although preferred, is not feasible.
 
 import type { KubeClient } from '../../../src/kube/index.ts';
-import type { KubeObject, Pod, Resource } from '../../../src/ports/index.ts';
+import type { KubeObject, Pod, PodDisruptionBudget, Resource } from '../../../src/ports/index.ts';
 import { resources } from '../../../src/ports/index.ts';
 import { keyOf, RealClock, Reflector } from '../../../src/runtime/index.ts';
 import { hostname, type World } from './world.ts';
@@ -35,7 +35,7 @@ export class RealScheduler {
   }
 
   /** Puts the world in place of whatever was there. */
-  async build(world: World): Promise<void> {
+  async build(world: World, budgets: readonly PodDisruptionBudget[] = []): Promise<void> {
     await this.#clear();
     const kube = this.#kube;
     const all = <T extends KubeObject>(resource: Resource<T>, objects: readonly T[]): Promise<unknown> =>
@@ -46,7 +46,13 @@ export class RealScheduler {
       all(resources.csiNodes, world.csiNodes),
       all(resources.persistentVolumes, world.volumes),
       all(resources.persistentVolumeClaims, world.claims),
+      all(resources.podDisruptionBudgets, budgets),
     ]);
+    for (const { metadata, status } of budgets) {
+      const ref = { name: metadata.name ?? '', namespace: metadata.namespace ?? '' };
+      const body = { status };
+      await kube.patch(resources.podDisruptionBudgets, ref, { type: 'merge', body }, { subresource: 'status' });
+    }
     for (const { metadata, spec } of world.claims) {
       if (spec?.volumeName === undefined) continue;
       const { name = '', namespace = '' } = metadata;
@@ -83,6 +89,34 @@ export class RealScheduler {
       if (!isNew || !wasPreferred || unknown.length === 1)
         return { feasible: [...feasible].sort(), message: undefined };
     }
+  }
+
+  /** What the scheduler says and does about a pod that fits nowhere as things are. */
+  async contest(pod: Pod): Promise<{ victims: string[]; node: string | undefined; message: string }> {
+    const { name = '', namespace = '' } = pod.metadata;
+    const decided = this.#decision(`${namespace}/${name}`);
+    await this.#kube.create(resources.pods, pod);
+    const decision = await decided;
+    const { status } = await this.#kube.get(resources.pods, { name, namespace });
+    const victims = async (): Promise<string[]> =>
+      (await this.#kube.list(resources.pods)).items
+        .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+        .map(({ metadata }) => metadata.name ?? '')
+        .sort();
+    // Victims are deleted after the pod was nominated for their node.
+    let found = await victims();
+    for (let look = 0; look < 100 && status?.nominatedNodeName && found.length === 0; look++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      found = await victims();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const result = {
+      victims: await victims(),
+      node: 'node' in decision ? decision.node : status?.nominatedNodeName,
+      message: 'message' in decision ? decision.message : '',
+    };
+    await this.#kube.delete(resources.pods, { name, namespace }, { gracePeriodSeconds: 0 });
+    return result;
   }
 
   async #probe(pod: Pod, preferredHosts: readonly string[]): Promise<Decision> {
@@ -129,6 +163,7 @@ export class RealScheduler {
       resources.persistentVolumes,
       resources.storageClasses,
       resources.csiNodes,
+      resources.podDisruptionBudgets,
     ];
     for (const resource of kinds) {
       const { items } = await kube.list(resource);

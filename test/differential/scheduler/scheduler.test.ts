@@ -2,20 +2,31 @@
 // that can take a pod must be the same, and so must the words for a pod that fits nowhere.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findAccess, KubeClient } from '../../../src/kube/index.ts';
-import { type Pod, resources } from '../../../src/ports/index.ts';
+import { type Pod, type Resource, resources } from '../../../src/ports/index.ts';
 import { keyOf, RealClock } from '../../../src/runtime/index.ts';
 import { ClusterView } from '../../../src/sim/scheduler/cluster-view.ts';
 import { roomFilter } from '../../../src/sim/scheduler/filters.ts';
 import { type Refused, unschedulableMessage } from '../../../src/sim/scheduler/reasons.ts';
+import { chooseVictims } from '../../../src/sim/scheduler/victims.ts';
 import type { VolumeLookup } from '../../../src/sim/scheduler/volumes.ts';
 import { agreementControlPlane } from '../../rig/scheduler-agreement/rig.ts';
 import { useControlPlane } from '../../setup/use-control-plane.ts';
+import { makeContest, priorityClasses } from './contest.ts';
 import { RealScheduler, type Verdict } from './real-scheduler.ts';
 import { Dice, hostname, makePod, makeWorld } from './world.ts';
 
 const seed = Number(process.env['KERF_SEED'] ?? 20261116);
 const worlds = 30;
 const podsPerWorld = 12;
+const contests = 25;
+
+const priorityClassResource: Resource = {
+  group: 'scheduling.k8s.io',
+  version: 'v1',
+  plural: 'priorityclasses',
+  kind: 'PriorityClass',
+  namespaced: false,
+};
 
 const cluster = useControlPlane(agreementControlPlane);
 let kube: KubeClient;
@@ -26,6 +37,7 @@ beforeAll(async () => {
   const access = await findAccess({ clock, env: {}, kubeconfig: cluster().kubeconfig });
   kube = new KubeClient({ access, clock, userAgent: 'kerf/test', rateLimit: { qps: 0, burst: 0 } });
   await kube.create(resources.namespaces, { metadata: { name: 'other' } });
+  for (const priorityClass of priorityClasses) await kube.create(priorityClassResource, priorityClass);
   real = new RealScheduler(kube);
 });
 afterAll(async () => {
@@ -101,3 +113,46 @@ test(`${worlds * podsPerWorld} random pods may go to the same nodes, and are ref
   expect(differences).toEqual([]);
   expect(Math.min(somewhere, nowhere)).toBeGreaterThan(60);
 }, 600_000);
+
+/** What our scheduler says and does about a pod that fits nowhere as things are. */
+async function ourContest(pod: Pod): Promise<{ victims: string[]; node: string | undefined; message: string }> {
+  const { view, lookup } = await readView();
+  const budgets = (await kube.list(resources.podDisruptionBudgets)).items;
+  const filter = roomFilter(pod, view, lookup);
+  if ('message' in filter) throw new Error(filter.message);
+  const refusals = new Map<string, Refused>();
+  for (const room of view.nodes) {
+    const refusal = filter(room);
+    if (refusal === undefined) return { victims: [], node: room.name, message: '' };
+    refusals.set(room.name, refusal);
+  }
+  const found = chooseVictims(pod, refusals, view, lookup, budgets);
+  const madeRoom = 'room' in found;
+  const message = unschedulableMessage(
+    refusals,
+    view.nodes.length,
+    madeRoom ? { kind: 'madeRoom' } : { kind: 'helpless', stillRefused: found },
+  );
+  const victims = madeRoom ? found.victims.map((victim) => victim.pod.metadata.name ?? '').sort() : [];
+  return { victims, node: madeRoom ? found.room.name : undefined, message };
+}
+
+test(`in ${contests} random contests the same pods are pushed aside, and the same is said`, async () => {
+  const differences: string[] = [];
+  let pushed = 0;
+  for (let index = 0; index < contests; index++) {
+    const { world, budgets, pod } = makeContest(new Dice(seed + index), `asking-${index}`);
+    await real.build(world, budgets);
+    const actual = await ourContest(await kube.create(resources.pods, pod, { dryRun: true }));
+    // It fits as it is: nothing to contest.
+    if (actual.message === '') continue;
+    const expected = await real.contest(pod);
+    if (expected.victims.length > 0) pushed++;
+    if (JSON.stringify(expected) === JSON.stringify(actual)) continue;
+    differences.push(
+      `seed ${seed + index}: ${JSON.stringify(pod)}\n  real ${JSON.stringify(expected)}\n  ours ${JSON.stringify(actual)}`,
+    );
+  }
+  expect(differences).toEqual([]);
+  expect(pushed).toBeGreaterThan(5);
+}, 300_000);
