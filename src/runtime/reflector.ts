@@ -64,6 +64,8 @@ const mostStreamingFailures = 2;
 const backoffLimits = { baseMs: 200, maxMs: 30_000 };
 /** Handlers get this many changes at a time, so that a first listing does not hold up timers and probes. */
 const changesPerTurn = 2_000;
+/** Events taken before others get their turn: one at a time, a cache beside busy controllers would fall ever further behind. */
+const eventsPerBreath = 64;
 
 /** The objects of a streaming list on their way to becoming the store. */
 interface Staging<T> {
@@ -241,6 +243,7 @@ export class Reflector<T extends KubeObject> {
       });
       let filling = staging;
       let from = this.version;
+      let heard = 0;
       for await (const event of events) {
         watchdog.heard();
         if (this.lastFailure !== undefined) this.lastFailure = undefined;
@@ -250,7 +253,7 @@ export class Reflector<T extends KubeObject> {
           filling = undefined;
           from = this.version;
         }
-        const turn = clock.breathe?.();
+        const turn = ++heard % eventsPerBreath === 0 ? clock.breathe?.() : undefined;
         if (turn !== undefined) await turn;
         // A loop over a buffered stream would not notice that it should end.
         if (stop.signal.aborted) throw stop.signal.reason;

@@ -29,6 +29,9 @@ const definitions = schemas as unknown as Record<string, Definition>;
 // Users name fields; `constructor` must not be found where nobody put it.
 for (const { fields } of Object.values(definitions)) Object.setPrototypeOf(fields, null);
 
+/** `@name`, as fields refer to an object with fields, and the name: taken apart once, since every field is looked up here. */
+const structNames = new Map(Object.keys(definitions).map((name) => [`@${name}`, name]));
+
 export function definitionOf(name: string): Definition {
   const definition = definitions[name];
   if (definition === undefined) throw new Error(`no schema named ${name} in data/schemas.json`);
@@ -44,13 +47,13 @@ export function structOf(type: FieldType | undefined): Definition | undefined {
 /** Brings `value` into the form of the wire, in place, and returns the paths of unknown fields. */
 export function decode(kind: string, version: string, schema: string, value: JsonObject): string[] {
   const decoder = new Decoder(kind, version, true);
-  decoder.struct(schema, value, '', '');
+  decoder.struct(schema, value);
   return decoder.unknown;
 }
 
 /** Only writes values in their canonical form (`0.5` cpu is `500m`); adds and drops nothing but what is unknown. */
 export function canonicalize(kind: string, version: string, schema: string, value: JsonObject): void {
-  new Decoder(kind, version, false).struct(schema, value, '', '');
+  new Decoder(kind, version, false).struct(schema, value);
 }
 
 /** How the API server introduces any trouble with the form of a body. */
@@ -61,12 +64,16 @@ const quantityPattern = "quantities must match the regular expression '^([+-]?[0
 
 /** Canonical spellings met so far: clusters repeat a few quantities endlessly. */
 const canonical = new Map<string, string>();
+/** Times met so far that are written as they should be. */
+const wholeSeconds = new Set<string>();
 
 class Decoder {
   readonly unknown: string[] = [];
   readonly #kind: string;
   readonly #version: string;
   readonly #complete: boolean;
+  /** The way to where the decoder is: fields, places in lists, keys of maps. Only read when something is wrong. */
+  readonly #trail: (string | number | { key: string })[] = [];
 
   constructor(kind: string, version: string, complete: boolean) {
     this.#kind = kind;
@@ -74,17 +81,18 @@ class Decoder {
     this.#complete = complete;
   }
 
-  struct(name: string, value: JsonObject, path: string, display: string): void {
+  struct(name: string, value: JsonObject): void {
     const definition = definitionOf(name);
     const { fields, always, empty } = definition;
     for (const key in value) {
       const type = fields[key];
-      const shown = display === '' ? key : `${display}.${key}`;
+      this.#trail.push(key);
       if (type === undefined) {
-        this.unknown.push(shown);
+        this.unknown.push(this.#shown());
         delete value[key];
       } else if (value[key] === null || value[key] === undefined) delete value[key];
-      else value[key] = this.#value(type, value[key], name, path === '' ? key : `${path}.${key}`, shown);
+      else value[key] = this.#value(type, value[key], name);
+      this.#trail.pop();
     }
     if (empty !== undefined && this.#complete)
       for (const key of empty) if (key in value && isEmpty(value[key])) delete value[key];
@@ -93,59 +101,63 @@ class Decoder {
       const zero = always[key];
       // An empty list or map that is always shown is shown as null.
       if (key in value && !(zero === null && typeof value[key] === 'object' && isEmpty(value[key]))) continue;
-      if (!isObject(zero)) value[key] = zero;
-      else value[key] = this.#value(fields[key] as FieldType, {}, name, path, display);
+      value[key] = isObject(zero) ? this.#value(fields[key] as FieldType, {}, name) : zero;
     }
   }
 
-  #value(type: FieldType, value: unknown, struct: string, path: string, display: string): unknown {
+  #value(type: FieldType, value: unknown, struct: string): unknown {
     if (typeof type === 'string') {
-      if (!type.startsWith('@')) return this.#scalar(type, value, struct, path);
-      if (!isObject(value)) this.#mismatch(value, struct, path, goName(type.slice(1)));
-      this.struct(type.slice(1), value, path, display);
+      const name = structNames.get(type);
+      if (name === undefined) return this.#scalar(type, value, struct);
+      if (!isObject(value)) this.#mismatch(value, struct, goName(name));
+      this.struct(name, value);
       return value;
     }
-    if ('ref' in type) return this.#value(type.ref, value, struct, path, display);
+    if ('ref' in type) return this.#value(type.ref, value, struct);
     if ('list' in type) {
-      if (!Array.isArray(value)) this.#mismatch(value, struct, path, goType(type));
+      if (!Array.isArray(value)) this.#mismatch(value, struct, goType(type));
       const items = value as unknown[];
       for (let index = 0; index < items.length; index += 1) {
-        items[index] = this.#value(type.list, items[index] ?? zeroOf(type.list), struct, path, `${display}[${index}]`);
+        this.#trail.push(index);
+        items[index] = this.#value(type.list, items[index] ?? zeroOf(type.list), struct);
+        this.#trail.pop();
       }
       return items;
     }
-    if (!isObject(value)) this.#mismatch(value, struct, path, goType(type));
+    if (!isObject(value)) this.#mismatch(value, struct, goType(type));
     const map = value;
     for (const key in map) {
-      map[key] = this.#value(type.map, map[key] ?? zeroOf(type.map), struct, path, `${display}.${key}`);
+      this.#trail.push({ key });
+      map[key] = this.#value(type.map, map[key] ?? zeroOf(type.map), struct);
+      this.#trail.pop();
     }
     return map;
   }
 
-  #scalar(type: string, value: unknown, struct: string, path: string): unknown {
+  #scalar(type: string, value: unknown, struct: string): unknown {
     switch (type) {
       case 'string':
       case 'bytes':
-        if (typeof value !== 'string') this.#mismatch(value, struct, path, type === 'bytes' ? '[]uint8' : 'string');
+        if (typeof value !== 'string') this.#mismatch(value, struct, type === 'bytes' ? '[]uint8' : 'string');
         return value;
       case 'boolean':
-        if (typeof value !== 'boolean') this.#mismatch(value, struct, path, 'bool');
+        if (typeof value !== 'boolean') this.#mismatch(value, struct, 'bool');
         return value;
       case 'int32':
       case 'int64':
-        if (!Number.isInteger(value)) this.#mismatch(value, struct, path, type);
+        if (!Number.isInteger(value)) this.#mismatch(value, struct, type);
         return value;
       case 'double':
-        if (typeof value !== 'number') this.#mismatch(value, struct, path, 'float64');
+        if (typeof value !== 'number') this.#mismatch(value, struct, 'float64');
         return value;
       case 'quantity':
         return this.#quantity(value);
       case 'intOrString':
-        if (typeof value !== 'string' && !Number.isInteger(value)) this.#mismatch(value, struct, path, 'int32');
+        if (typeof value !== 'string' && !Number.isInteger(value)) this.#mismatch(value, struct, 'int32');
         return value;
       case 'time':
       case 'microTime':
-        return this.#time(type, value, struct, path);
+        return this.#time(type, value, struct);
       default:
         return value;
     }
@@ -163,9 +175,10 @@ class Decoder {
     return printed;
   }
 
-  #time(type: string, value: unknown, struct: string, path: string): string {
-    if (typeof value !== 'string') this.#mismatch(value, struct, path, 'string');
+  #time(type: string, value: unknown, struct: string): string {
+    if (typeof value !== 'string') this.#mismatch(value, struct, 'string');
     const text = value;
+    if (type === 'time' && wholeSeconds.has(text)) return text;
     const layout = type === 'time' ? '2006-01-02T15:04:05Z07:00' : '2006-01-02T15:04:05.000000Z07:00';
     const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/.exec(text);
     const ms = match === null ? Number.NaN : Date.parse(text);
@@ -185,10 +198,25 @@ class Decoder {
       );
     }
     const whole = new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19);
+    if (text === `${whole}Z` && type === 'time') {
+      if (wholeSeconds.size > 10_000) wholeSeconds.clear();
+      wholeSeconds.add(text);
+    }
     return type === 'time' ? `${whole}Z` : `${whole}.${(match[2] ?? '').padEnd(6, '0').slice(0, 6)}Z`;
   }
 
-  #mismatch(value: unknown, struct: string, path: string, wanted: string): never {
+  /** Where the decoder is, as people write it. */
+  #shown(): string {
+    return this.#trail.reduce<string>((path, step) => {
+      if (typeof step === 'number') return `${path}[${step}]`;
+      const key = typeof step === 'string' ? step : step.key;
+      return path === '' ? key : `${path}.${key}`;
+    }, '');
+  }
+
+  #mismatch(value: unknown, struct: string, wanted: string): never {
+    // As Go tells it: fields only, without the places in lists and maps.
+    const path = this.#trail.filter((step) => typeof step === 'string').join('.');
     const found = Array.isArray(value)
       ? 'array'
       : typeof value === 'boolean'

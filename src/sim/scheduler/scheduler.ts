@@ -31,8 +31,8 @@ export interface SchedulerOptions {
 const defaultName = 'default-scheduler';
 /** Pods decided between two turns of the event loop. */
 const podsPerTurn = 16;
-/** Below this many nodes all are looked at. */
-const fewNodes = 100;
+/** As kube-scheduler, which takes no fewer either: of many nodes that would do, so many are enough to choose from. */
+const enoughNodes = 100;
 
 interface Failure {
   message: string;
@@ -226,11 +226,10 @@ export class Scheduler {
     const filter = roomFilter(pod, this.view, this.lookup);
     if ('message' in filter) return { refusals: filter };
     const { nodes } = this.view;
-    const enough = enoughNodes(nodes.length);
     const refusals = new Map<string, Refused>();
     const rooms: NodeRoom[] = [];
     let looked = 0;
-    for (; looked < nodes.length && rooms.length < enough; looked++) {
+    for (; looked < nodes.length && rooms.length < enoughNodes; looked++) {
       const room = nodes[(this.startAt + looked) % nodes.length] as NodeRoom;
       const refusal = filter(room);
       if (refusal === undefined) rooms.push(room);
@@ -292,13 +291,6 @@ export class Scheduler {
       });
     this.tell(resources.pods, pod, { type: 'Warning', reason: 'FailedScheduling', message });
   }
-}
-
-/** As kube-scheduler: of many nodes, enough to choose from. */
-function enoughNodes(count: number): number {
-  if (count < fewNodes) return count;
-  const percent = Math.max(5, 50 - Math.floor(count / 125));
-  return Math.max(fewNodes, Math.floor((count * percent) / 100));
 }
 
 /** Pods of one kind get the same answer. Undefined: claims make every pod its own. */
