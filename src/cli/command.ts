@@ -11,8 +11,8 @@ export interface Terminal {
   isTerminal: boolean;
   /** Standard error is a terminal: a progress line is welcome there even when the output is piped. */
   errIsTerminal: boolean;
-  /** Columns of the terminal; 80 when piped. */
-  columns: number;
+  /** Columns of the terminal, as they are now; 80 when piped. */
+  readonly columns: number;
   env: Record<string, string | undefined>;
 }
 

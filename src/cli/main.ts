@@ -13,7 +13,9 @@ const terminal: Terminal = {
   err: (text) => void process.stderr.write(text),
   isTerminal: process.stdout.isTTY === true,
   errIsTerminal: process.stderr.isTTY === true,
-  columns: process.stdout.columns ?? 80,
+  get columns() {
+    return process.stdout.columns ?? 80;
+  },
   env: process.env,
 };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { paintFor, textWidth } from '../output/index.ts';
 import type { Overview } from './overview.ts';
-import { picture } from './screen.ts';
+import { picture, screenFor } from './screen.ts';
 
 const overview: Overview = {
   nodes: [
@@ -61,4 +61,32 @@ test('a narrow terminal does without some columns, but not without how full node
 
 test('a usual name and type fit 120 columns', () => {
   expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(120);
+});
+
+test('a terminal whose size changes is drawn anew, heading and all', () => {
+  const said: string[] = [];
+  const window = { columns: 120, rows: 40 };
+  const terminal = {
+    out: (text: string) => void said.push(text),
+    isTerminal: true,
+    get columns() {
+      return window.columns;
+    },
+    env: { TERM: 'xterm' },
+  };
+  const screen = screenFor(terminal as never, () => window.rows, 'HEADING\n');
+  const show = (): string => {
+    screen.show(overview, '10:00:00');
+    return said.at(-1) ?? '';
+  };
+  expect(said).toEqual(['HEADING\n']);
+  expect(show()).not.toContain('HEADING');
+  expect(show()).toMatch(/^\x1b\[\d+A\r/);
+  window.columns = 80;
+  const narrow = show();
+  expect(narrow.startsWith('\x1b[2J\x1b[HHEADING\n')).toBe(true);
+  expect(Math.max(...narrow.split('\n').map(textWidth))).toBeLessThanOrEqual(80);
+  window.rows = 20;
+  expect(show()).toContain('HEADING');
+  expect(show()).not.toContain('HEADING');
 });

@@ -16,19 +16,26 @@ const barSteps = 4;
 /** Columns of nodes that a narrow terminal does without, the first to go first. */
 const dispensable = ['POOL', 'ZONE', 'CAPACITY', 'AGE', 'TYPE'];
 
-export function screenFor(terminal: Terminal, rows: () => number | undefined): Screen {
-  return terminal.isTerminal && terminal.env['TERM'] !== 'dumb' ? liveScreen(terminal, rows) : lineScreen(terminal);
+/** `heading` stands above the picture; it is said again when a terminal of another size has jumbled both. */
+export function screenFor(terminal: Terminal, rows: () => number | undefined, heading = ''): Screen {
+  terminal.out(heading);
+  const isLive = terminal.isTerminal && terminal.env['TERM'] !== 'dumb';
+  return isLive ? liveScreen(terminal, rows, heading) : lineScreen(terminal);
 }
 
-function liveScreen(terminal: Terminal, rows: () => number | undefined): Screen {
+function liveScreen(terminal: Terminal, rows: () => number | undefined, heading: string): Screen {
   const paint = paintFor(terminal);
   let drawn = 0;
+  let [width, height] = [terminal.columns, rows()];
   return {
     show(overview, time) {
       const most = Math.max(6, (rows() ?? fallbackRows) - reserved);
       const lines = picture(overview, time, most, paint, terminal.columns).map((line) => cut(line, terminal.columns));
+      const isResized = width !== terminal.columns || height !== rows();
+      [width, height] = [terminal.columns, rows()];
       // Back to the first line of the last picture, then everything below is wiped.
-      terminal.out(`${drawn > 0 ? `\x1b[${drawn}A\r` : ''}\x1b[J${lines.join('\n')}\n`);
+      const start = isResized ? `\x1b[2J\x1b[H${heading}` : drawn > 0 ? `\x1b[${drawn}A\r` : '';
+      terminal.out(`${start}\x1b[J${lines.join('\n')}\n`);
       drawn = lines.length;
     },
     end: () => terminal.out('\n'),

@@ -28,7 +28,7 @@ import { installDefaults, installDefinitions } from './furniture.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { overview } from './overview.ts';
 import { ScaledClock } from './scaled-clock.ts';
-import { screenFor } from './screen.ts';
+import { type Screen, screenFor } from './screen.ts';
 
 interface Flags {
   port: number;
@@ -102,7 +102,7 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
     writeKubeconfig(kubeconfig, server.url);
     if (flags.kubeconfig === undefined) enders.push(() => rmSync(kubeconfig, { force: true }));
     const ending = endOnSignals();
-    terminal.out(welcome(terminal, server.url, kubeconfig));
+    const screen = screenFor(terminal, () => process.stdout.rows, welcome(terminal, server.url, kubeconfig));
 
     const { catalogue, facts } = await catalogueOf(flags.catalogue);
     await installDefaults(kube, { hasEc2Labels: flags.catalogue === 'ec2', faults: flags.faults });
@@ -121,7 +121,7 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
       const demo = await startDemo({ kube, clock, dayMs: flags.day, onFailure });
       enders.push(() => demo.dispose());
     }
-    enders.push(showCluster(terminal, behaviour, clock));
+    enders.push(showCluster(terminal, screen, behaviour, clock));
     // A controller that fails is as much an end as Ctrl-C.
     await Promise.race([ending.ended, ...(controllers === undefined ? [] : [controllers])]);
     return exitCode.ok;
@@ -131,8 +131,7 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
 }
 
 /** Draws until the result is called. */
-function showCluster(terminal: Terminal, behaviour: Behaviour, clock: Clock): () => void {
-  const screen = screenFor(terminal, () => process.stdout.rows);
+function showCluster(terminal: Terminal, screen: Screen, behaviour: Behaviour, clock: Clock): () => void {
   const frames = setInterval(() => {
     const time = new Date(clock.now()).toISOString().slice(11, 19);
     screen.show(overview(behaviour.nodes(), behaviour.pods(), clock.now()), time);

@@ -57,14 +57,13 @@ export function makeContest(dice: Dice, name: string): Contest {
   };
 }
 
-const makePod = (dice: Dice, name: string, priority: number): Pod =>
-  ({
-    metadata: { name, namespace, labels: { app: dice.pick(apps) } },
-    spec: {
-      priorityClassName: `worth-${priority}`,
-      terminationGracePeriodSeconds: 600,
-      containers: [
-        { name: 'main', image: 'none', resources: { requests: { cpu: String(dice.between(1, 4)), memory: '1Gi' } } },
-      ],
-    },
-  }) as Pod;
+const makePod = (dice: Dice, name: string, priority: number): Pod => ({
+  metadata: { name, namespace, labels: { app: dice.pick(apps) } },
+  spec: {
+    priorityClassName: `worth-${priority}`,
+    terminationGracePeriodSeconds: 600,
+    containers: [
+      { name: 'main', image: 'none', resources: { requests: { cpu: String(dice.between(1, 4)), memory: '1Gi' } } },
+    ],
+  },
+});

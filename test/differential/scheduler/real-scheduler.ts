@@ -104,10 +104,10 @@ export class RealScheduler {
         .map(({ metadata }) => metadata.name ?? '')
         .sort();
     // Victims are deleted after the pod was nominated for their node.
-    let found = await victims();
-    for (let look = 0; look < 100 && status?.nominatedNodeName && found.length === 0; look++) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      found = await victims();
+    if (status?.nominatedNodeName) {
+      for (let look = 0; look < 100 && (await victims()).length === 0; look++) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
     const result = {
