@@ -1,6 +1,14 @@
 // Launches end to end over a scripted EC2: rules C1 to C21 and what surrounds them.
 import { describe, expect, test } from 'vitest';
-import { annotation, awsAnnotation, awsLabel, type EC2NodeClass, label, type NodePool } from '../api/index.ts';
+import {
+  annotation,
+  awsAnnotation,
+  awsLabel,
+  type EC2NodeClass,
+  ec2NodeClassHash,
+  label,
+  type NodePool,
+} from '../api/index.ts';
 import type { RequirementSpec } from '../core/index.ts';
 import { awsRefusal } from './fake-client.testing.ts';
 import { infos, prices } from './instance-types/instance-types.testing.ts';
@@ -74,14 +82,11 @@ describe('C1: before anything is launched', () => {
 });
 
 describe('C2: a created machine', () => {
-  test('has image, zone id and exactly three annotations', async () => {
+  test('has image, zone id and exactly three annotations, the hash being that of the class as it was launched', async () => {
     const world = await launchWorld();
     const nodeClass = readyClass();
-    nodeClass.metadata.annotations = {
-      [awsAnnotation.nodeClassHash]: '123',
-      [awsAnnotation.nodeClassHashVersion]: 'v5',
-      other: 'ignored',
-    };
+    // Written for an older spec: the controller that keeps it has not come by yet.
+    nodeClass.metadata.annotations = { [awsAnnotation.nodeClassHash]: '123', other: 'ignored' };
     world.nodeClasses.set('default', nodeClass);
     const instance = await world.create({ requirements: [ofType('m5.large'), among(label.zone, zoneB)] });
     expect(instance.imageID).toBe('ami-amd64');
@@ -95,7 +100,7 @@ describe('C2: a created machine', () => {
       [awsLabel.instanceTenancy]: 'default',
     });
     expect(instance.annotations).toEqual({
-      [awsAnnotation.nodeClassHash]: '123',
+      [awsAnnotation.nodeClassHash]: ec2NodeClassHash(nodeClass.spec, 'Q0E='),
       [awsAnnotation.nodeClassHashVersion]: 'v5',
       [awsAnnotation.instanceProfileName]: 'profile-1',
     });
@@ -567,6 +572,7 @@ describe('reservations', () => {
       InstanceType: 'm5.large',
       Placement: { AvailabilityZone: zoneA },
       State: { Name: 'running' },
+      Tags: [{ Key: 'eks:eks-cluster-name', Value: 'demo' }],
     };
     Object.assign(world.ec2.answers, {
       DescribeInstances: () => ({ Reservations: [{ Instances: [described] }] }),
@@ -595,6 +601,24 @@ describe('reservations', () => {
     await expect(world.create()).rejects.toMatchObject({ kind: 'insufficientCapacity' });
     expect(world.reservations.available('cr-1')).toBe(0);
     expect(world.unavailable.version).toBe(0);
+  });
+
+  test('a full subnet is remembered as such also when a reservation was asked for', async () => {
+    const world = await reserving([reservation('cr-1')], { 'cr-1': 10 });
+    world.refusals.set('*:*:*', { code: 'InsufficientFreeAddressesInSubnet' });
+    await expect(world.create()).rejects.toMatchObject({ kind: 'insufficientCapacity' });
+    expect(world.addresses.freeIn('subnet-1')).toBe(0);
+    expect(world.unavailable.version).toBe(1);
+  });
+
+  test('a full spread group says nothing about the reservation', async () => {
+    const world = await reserving([reservation('cr-1')], { 'cr-1': 10 });
+    world.refusals.set('*:*:*', {
+      code: 'InsufficientInstanceCapacity',
+      message: 'You have reached the limit of instances in this spread placement group',
+    });
+    await expect(world.create()).rejects.toMatchObject({ kind: 'insufficientCapacity' });
+    expect(world.reservations.available('cr-1')).toBe(10);
   });
 });
 

@@ -38,6 +38,8 @@ export interface AwsCloudOptions {
   instances: Instances;
   launcher: Launcher;
   recorder: Recorder;
+  /** What nodes trust the API server by, part of a class's hash; base64, empty if none is known. */
+  caBundle: string;
   /** The class as it is now; asked for at every call, so it should come from a cache. */
   nodeClassOf(name: string): EC2NodeClass | undefined | Promise<EC2NodeClass | undefined>;
   /** Counts of capacity reservations between two looks at EC2. */
@@ -92,7 +94,7 @@ export class AwsCloud implements Cloud {
         // Which partition EC2 chose is seen later; until then the label is there and empty.
         ...(hasPartitions ? { [awsLabel.placementGroupPartition]: instance.partition ?? '' } : {}),
       },
-      annotations: launchAnnotations(nodeClass),
+      annotations: launchAnnotations(nodeClass, this.options.caBundle),
     };
   }
 

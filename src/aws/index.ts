@@ -18,6 +18,7 @@ export { Images } from './images/images.ts';
 export { InstanceProfiles } from './instance-profiles/instance-profiles.ts';
 export { bareRoleName } from './instance-profiles/profile-names.ts';
 export { amiFamilyOf } from './instance-types/ami-family.ts';
+export { instanceIdOf } from './instances/provider-id.ts';
 export { checkedTenancy, checkedType } from './launch-checks/checked-type.ts';
 export type { CheckedLaunch, CheckOutcome } from './launch-checks/launch-checks.ts';
 export { PlacementGroups } from './placement-groups/placement-groups.ts';

@@ -129,6 +129,7 @@ export async function launchWorld(
     instances,
     launcher,
     recorder: events,
+    caBundle: 'Q0E=',
     nodeClassOf: (name) => nodeClasses.get(name),
     reservations: counts,
     placementGroupOf,

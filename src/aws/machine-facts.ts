@@ -1,6 +1,15 @@
 // What the rest of the process is told about a machine: labels, capacity and allocatable of its type, laid over with where
 // and how this one runs.
-import { awsAnnotation, awsLabel, awsTag, capacityType, type EC2NodeClass, label } from '../api/index.ts';
+import {
+  awsAnnotation,
+  awsLabel,
+  awsTag,
+  capacityType,
+  type EC2NodeClass,
+  ec2NodeClassHash,
+  ec2NodeClassHashVersion,
+  label,
+} from '../api/index.ts';
 import { formatTime } from '../base/index.ts';
 import { allocatableOf, type InstanceTypeSpec, singleValuedLabels } from '../core/index.ts';
 import type { Instance } from '../ports/index.ts';
@@ -42,12 +51,14 @@ export function machineFacts(instance: Ec2Instance, type: InstanceTypeSpec | und
   };
 }
 
-/** What a claim remembers of the class it was launched with. */
-export function launchAnnotations({ metadata, status }: EC2NodeClass): Record<string, string> {
-  const { annotations = {} } = metadata;
+/**
+ * What a claim remembers of the class it was launched with. The hash is that of the spec in hand: the one the class is
+ * annotated with may still be of an older spec, and the node would drift as soon as it is brought up to date.
+ */
+export function launchAnnotations({ spec, status }: EC2NodeClass, caBundle: string): Record<string, string> {
   return {
-    [awsAnnotation.nodeClassHash]: annotations[awsAnnotation.nodeClassHash] ?? '',
-    [awsAnnotation.nodeClassHashVersion]: annotations[awsAnnotation.nodeClassHashVersion] ?? '',
+    [awsAnnotation.nodeClassHash]: ec2NodeClassHash(spec, caBundle),
+    [awsAnnotation.nodeClassHashVersion]: ec2NodeClassHashVersion,
     [awsAnnotation.instanceProfileName]: status?.instanceProfile ?? '',
   };
 }

@@ -125,6 +125,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     instances,
     launcher,
     recorder,
+    caBundle: cluster.caBundle ?? '',
     nodeClassOf: options.nodeClassOf,
     reservations: counts,
     placementGroupOf,

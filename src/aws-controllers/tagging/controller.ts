@@ -2,10 +2,10 @@
 // claim's name, the cluster's. Tags that are there already are the user's and stay. One at a time with a pause: tags are
 // nobody's hurry, and EC2 counts every call.
 import { awsAnnotation, awsTag, type NodeClaim } from '../../api/index.ts';
+import { instanceIdOf } from '../../aws/index.ts';
 import { type Controller, type ControllerContext, nodeClaims, ownKey, patchObject } from '../../controllers/index.ts';
 import { isCloudError, isKubeError } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
-import { instanceIdOf } from '../claims-by-instance.ts';
 
 const name = 'nodeclaim.tagging';
 const pauseMs = 1_000;
@@ -38,7 +38,7 @@ export function taggingController(
     async reconcile(key, signal) {
       const claim = cluster.claims.get(key);
       if (claim === undefined || !isDue(claim)) return done;
-      const id = instanceIdOf(claim.status?.providerID);
+      const id = instanceIdOf(claim.status?.providerID ?? '');
       if (id === undefined) {
         log.error('cannot tag instance', `${claim.status?.providerID} names no instance`, { NodeClaim: { name: key } });
         return done;

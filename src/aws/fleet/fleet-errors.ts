@@ -87,19 +87,20 @@ export class FleetErrors {
     const { unavailable, markFull, exhausted } = this.options;
     const { LaunchTemplateSpecification: template, Overrides } = error.LaunchTemplateAndOverrides ?? {};
     const { InstanceType, AvailabilityZone: zone, SubnetId } = Overrides ?? {};
-    const reservation = facts.reservationOf(template?.LaunchTemplateName ?? '');
-    if (reservation !== undefined) {
-      exhausted(reservation);
-      return;
-    }
     if (error.ErrorCode === noAddressesCode && SubnetId !== undefined) {
       unavailable.markSubnet(SubnetId);
       markFull(SubnetId);
     }
+    const isGroupFull = (error.ErrorMessage ?? '').includes(spreadGroupFull);
+    const reservation = facts.reservationOf(template?.LaunchTemplateName ?? '');
+    if (reservation !== undefined) {
+      if (!isGroupFull) exhausted(reservation);
+      return;
+    }
     if (zone === undefined) return;
     const { capacityType, placementGroup } = facts;
-    const isGroupFull = placementGroup !== undefined && (error.ErrorMessage ?? '').includes(spreadGroupFull);
-    const types = isGroupFull ? facts.instanceTypes : InstanceType === undefined ? [] : [InstanceType];
+    const isForAllTypes = isGroupFull && placementGroup !== undefined;
+    const types = isForAllTypes ? facts.instanceTypes : InstanceType === undefined ? [] : [InstanceType];
     for (const instanceType of types) unavailable.markPool({ instanceType, zone, capacityType, placementGroup });
   }
 }

@@ -60,6 +60,11 @@ test('L1: a list of the class is sent verbatim instead of the default', () => {
   });
 });
 
+test('an empty list is none', () => {
+  const spec = { amiFamily: 'Bottlerocket' as const, amiSelectorTerms: [{ id: 'ami-1' }] };
+  expect(blockDevicesOf(nodeClass({ ...spec, blockDeviceMappings: [] }))).toEqual(blockDevicesOf(nodeClass(spec)));
+});
+
 test('zero iops and throughput are not sent', () => {
   expect(request({ iops: 0, throughput: 0, volumeSize: '1Gi' })).toEqual({ VolumeSize: 1 });
 });

@@ -26,9 +26,10 @@ const defaults: Readonly<Record<AmiFamily, readonly BlockDeviceMapping[]>> = {
   Custom: [],
 };
 
-/** A list of the class replaces the family's as a whole. */
+/** A list of the class replaces the family's as a whole; an empty one is none. */
 export function blockDevicesOf({ spec }: Pick<EC2NodeClass, 'spec'>): readonly BlockDeviceMapping[] {
-  return spec.blockDeviceMappings ?? defaults[amiFamilyOf(spec)];
+  const { blockDeviceMappings: own = [] } = spec;
+  return own.length > 0 ? own : defaults[amiFamilyOf(spec)];
 }
 
 /** As a launch template takes them. Zero is how manifests say "not set" for iops and throughput. */

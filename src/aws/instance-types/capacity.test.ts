@@ -171,6 +171,9 @@ test('storage for pods is the root volume, the family device, or the joined loca
   expect(storage({ amiFamily: 'Custom', blockDeviceMappings: [xvdb, xvda] })).toBe('30Gi');
   expect(storage({ amiFamily: 'AL2023', blockDeviceMappings: [xvda, { ...xvdb, rootVolume: true }] })).toBe('40Gi');
   expect(storage({ amiFamily: 'AL2023', blockDeviceMappings: [{ deviceName: '/dev/xvda', ebs: {} }] })).toBe('20Gi');
+  const fromSnapshot = { deviceName: '/dev/xvdc', rootVolume: true, ebs: {} };
+  expect(storage({ amiFamily: 'AL2023', blockDeviceMappings: [xvda, fromSnapshot] })).toBe('30Gi');
+  expect(storage({ amiFamily: 'Windows2022', blockDeviceMappings: [fromSnapshot] })).toBe('50Gi');
   expect(storage({ amiFamily: 'AL2023', instanceStorePolicy: 'RAID0' })).toBe('7600G');
   expect(storage({ amiFamily: 'AL2023', instanceStorePolicy: 'RAID0' }, 'm5.large')).toBe('20Gi');
 });

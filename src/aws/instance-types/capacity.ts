@@ -37,12 +37,13 @@ export function ephemeralStorageOf(info: InstanceTypeInfo, context: InstanceType
   if (context.raid0 && localGB !== undefined) return `${localGB}G`;
   const family = amiFamilies[context.amiFamily];
   const devices = context.blockDevices;
-  const device =
-    devices.find(({ rootVolume }) => rootVolume) ??
-    (family.ephemeralDevice === undefined
+  const ofFamily =
+    family.ephemeralDevice === undefined
       ? devices.at(-1)
-      : devices.find(({ deviceName }) => deviceName === family.ephemeralDevice));
-  return device?.ebs?.volumeSize ?? family.defaultEphemeralStorage;
+      : devices.find(({ deviceName }) => deviceName === family.ephemeralDevice);
+  // A volume made from a snapshot alone has no size of its own to tell.
+  const root = devices.find(({ rootVolume }) => rootVolume);
+  return root?.ebs?.volumeSize ?? ofFamily?.ebs?.volumeSize ?? family.defaultEphemeralStorage;
 }
 
 /** Pods the kubelet will accept. */

@@ -172,6 +172,20 @@ describe('deleting', () => {
     expect(metrics.series(failures)).toEqual([{ labels: { zone: 'us-east-1a', zone_id: 'use1-az1' }, value: 1 }]);
   });
 
+  test('a machine without a tag of this cluster is left alone, whatever a claim says and IAM allows', async () => {
+    const foreign = [{}, { 'eks:eks-cluster-name': 'other' }, { 'kubernetes.io/cluster/demo': 'shared' }];
+    for (const tags of foreign) {
+      there = [machine('i-1', { Tags: tagList(tags) })];
+      await expect(after(instances.delete('i-1'))).rejects.toThrow(
+        'instance i-1 has neither tag eks:eks-cluster-name=demo nor kubernetes.io/cluster/demo=owned',
+      );
+    }
+    expect(ec2.inputs('TerminateInstances')).toEqual([]);
+    there = [machine('i-1', { Tags: tagList({ 'kubernetes.io/cluster/demo': 'owned' }) })];
+    await after(instances.delete('i-1'));
+    expect(ec2.inputs('TerminateInstances')).toHaveLength(1);
+  });
+
   test('a machine that went between the look and the call is not found, and no failure', async () => {
     ec2.answers['TerminateInstances'] = () => {
       throw awsRefusal('InvalidInstanceID.NotFound');

@@ -111,6 +111,7 @@ export class Instances {
   async delete(id: string): Promise<void> {
     const instance = await this.get(id, { isFresh: true });
     if (isGoing(instance)) return;
+    this.refuseForeign(instance);
     this.refuseShifted(instance, 'terminate');
     try {
       const change = await this.terminate.add(id);
@@ -163,6 +164,18 @@ export class Instances {
   private isShifted(instance: Ec2Instance): boolean {
     const zoneId = this.zoneIdOf(instance);
     return zoneId !== undefined && this.options.isShifted(zoneId);
+  }
+
+  /** A claim's status names its machine, and whoever may write it could name any: only those of the cluster are ended. */
+  private refuseForeign({ id, tags }: Ec2Instance): void {
+    const { clusterName } = this.options;
+    const ownership = `${awsTag.clusterPrefix}${clusterName}`;
+    if (tags[awsTag.clusterName] === clusterName || tags[ownership] === 'owned') return;
+    throw new KerfError(
+      'InstanceForeign',
+      `cannot terminate: instance ${id} has neither tag ${awsTag.clusterName}=${clusterName} nor ${ownership}=owned; tag it or terminate it by hand`,
+      { retryable: true },
+    );
   }
 
   private refuseShifted(instance: Ec2Instance, action: string): void {

@@ -1,7 +1,7 @@
 // How a node names its machine: `aws:///us-east-1a/i-0123`. Read loosely, as other tools write other things before the
 // slashes.
 
-const pattern = /^.+:\/\/\/([^/]+)\/([^/]+)$/;
+const pattern = /^.*:\/\/\/([^/]+)\/([^/]+)$/;
 
 export function providerIdOf({ zone, id }: { zone: string; id: string }): string {
   return `aws:///${zone}/${id}`;

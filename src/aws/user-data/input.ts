@@ -62,13 +62,14 @@ export function userDataInput(request: UserDataRequest): UserDataInput {
   const taints = [...(claim.taints ?? []), ...(claim.startupTaints ?? [])];
   if (!taints.some((each) => sameTaint(each, taint.unregistered))) taints.push({ ...taint.unregistered });
   const { kubelet = {} } = spec;
+  const hasDns = (kubelet.clusterDNS ?? []).length > 0;
   return {
     ...request,
     family,
     kubelet: {
       ...kubelet,
       maxPods: kubelet.maxPods ?? maxPods,
-      ...(kubelet.clusterDNS === undefined && cluster.dnsIp !== undefined ? { clusterDNS: [cluster.dnsIp] } : {}),
+      ...(hasDns || cluster.dnsIp === undefined ? {} : { clusterDNS: [cluster.dnsIp] }),
     },
     taints,
     labels: Object.fromEntries(sorted(labels).filter(([key]) => !isForbidden(key))),

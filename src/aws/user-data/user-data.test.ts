@@ -79,6 +79,10 @@ describe('what every managed family is told', () => {
     expect(text.match(/karpenter\.sh\/unregistered/g)).toHaveLength(1);
   });
 
+  test.each(managed)('the address of kube-dns stands in for an empty list as for none: %s', (family) => {
+    expect(userDataFor(requestOf(family, { kubelet: { clusterDNS: [] } }))).toBe(userDataFor(requestOf(family)));
+  });
+
   test.each(managed)('U6: another number of pods is another text: %s', (family) => {
     const one = userDataFor(requestOf(family, {}, { maxPods: 29 }));
     expect(one).not.toBe(userDataFor(requestOf(family, {}, { maxPods: 35 })));
@@ -107,6 +111,11 @@ describe('U1: AL2', () => {
     expect(of({ userData: mime(shell, script, false) })).toBe(plain);
     expect(of({ userData: mime(shell, script).replaceAll('\n', '\r\n') })).toBe(plain);
     expect(readMime(plain).map(({ body }) => body)[0]).toBe(script);
+  });
+
+  test('an archive may end with a delimiter that opens one more part, as people write it', () => {
+    const userData = mime(shell, script).replace('--BOUNDARY--', '--BOUNDARY');
+    expect(of({ userData })).toBe(of({ userData: script }));
   });
 
   test('parts keep their headers', () => {
