@@ -6,6 +6,7 @@ export {
   dnsSuffixOf,
   nodeRoleName,
   partitionOf,
+  queueNameOf,
   ruleNameOf,
 } from './iam/account.ts';
 export {

@@ -30,3 +30,35 @@ const clusterKey = /^kubernetes\.io\/cluster\/[0-9A-Za-z][A-Za-z0-9\-_]*$/;
 export function restrictedTag(tags: Readonly<Record<string, string>> | undefined): string | undefined {
   return Object.keys(tags ?? {}).find((key) => restrictedKeys.includes(key) || clusterKey.test(key));
 }
+
+/** The most EC2 and IAM take on one thing. */
+const mostTags = 50;
+const longestKey = 128;
+const longestValue = 256;
+/** Those of `resourceTags`, and the two that an instance gets once its node is known. */
+const ownTags = 6;
+const iamText = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
+
+/** Why AWS would refuse the tags of a class, as a sentence; undefined when it would not. With a role they go to IAM, too. */
+export function tagProblem({
+  tags = {},
+  role,
+}: Partial<Pick<EC2NodeClass['spec'], 'tags' | 'role'>>): string | undefined {
+  const entries = Object.entries(tags);
+  if (entries.length > mostTags - ownTags)
+    return `${entries.length} tags are more than the ${mostTags - ownTags} that AWS takes beside ours`;
+  for (const [key, value] of entries) {
+    const why = whyRefused(key, value, role !== undefined);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+function whyRefused(key: string, value: string, isForIam: boolean): string | undefined {
+  if (/^aws:/i.test(key)) return `tag "${key}" begins with aws:, which AWS keeps for itself`;
+  if ([...key].length > longestKey) return `tag "${key.slice(0, 20)}…" is longer than ${longestKey} characters`;
+  if ([...value].length > longestValue) return `the value of "${key}" is longer than ${longestValue} characters`;
+  if (isForIam && !(iamText.test(key) && iamText.test(value)))
+    return `tag "${key}" has characters that IAM refuses on the instance profile of spec.role: use letters, digits, spaces and _.:/=+-@`;
+  return undefined;
+}

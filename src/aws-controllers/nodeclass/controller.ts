@@ -12,11 +12,15 @@ import {
   patchObject,
   patchStatus,
   source,
+  subjectOf,
 } from '../../controllers/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
 import { Draft, type Step } from './draft.ts';
 import { type TerminationParts, terminate } from './termination.ts';
+
+/** The most an event takes. */
+const longestMessage = 1_024;
 
 export interface NodeClassParts extends TerminationParts {
   /** In order: later ones rely on the conditions of earlier ones. */
@@ -24,7 +28,7 @@ export interface NodeClassParts extends TerminationParts {
 }
 
 export function nodeClassController(context: ControllerContext, parts: NodeClassParts): Controller {
-  const { cacheOf, clock, kube, settings } = context;
+  const { cacheOf, clock, kube, recorder, settings } = context;
   const conditions = ec2NodeClassConditions(settings.featureGates['ReservedCapacity'] === true);
 
   const bringUpToDate = async (found: EC2NodeClass): Promise<Outcome> => {
@@ -71,6 +75,12 @@ export function nodeClassController(context: ControllerContext, parts: NodeClass
       } catch (error) {
         if (isKubeError(error, 'Conflict')) return { kind: 'retry' };
         if (isKubeError(error, 'NotFound')) return done;
+        recorder.publish({
+          subject: subjectOf(`${ec2NodeClasses.group}/${ec2NodeClasses.version}`, ec2NodeClasses.kind, nodeClass),
+          type: 'Warning',
+          reason: 'ReconcileFailed',
+          message: messageOf(error).slice(0, longestMessage),
+        });
         throw error;
       }
     },

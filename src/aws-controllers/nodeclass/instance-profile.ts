@@ -1,7 +1,7 @@
 // InstanceProfileReady: the profile instances get their role from, the user's own or one made for spec.role. It is never
 // set to False: when IAM refuses, what was known stays, and the reconcile fails.
 import { conditionType } from '../../api/index.ts';
-import { bareRoleName, type InstanceProfiles } from '../../aws/index.ts';
+import { bareRoleName, type InstanceProfiles, tagProblem } from '../../aws/index.ts';
 import type { Draft, Step } from './draft.ts';
 
 export function instanceProfileStep(profiles: InstanceProfiles): Step {
@@ -18,6 +18,8 @@ export function instanceProfileStep(profiles: InstanceProfiles): Step {
     return made;
   };
   return async (draft) => {
+    // Validation tells it; IAM is not asked.
+    if (tagProblem(draft.nodeClass.spec) !== undefined) return undefined;
     const before = draft.status.instanceProfile;
     const after = await wanted(draft);
     // Instances may be on their way with the old one.

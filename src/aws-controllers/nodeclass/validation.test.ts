@@ -327,3 +327,29 @@ describe('S26, S27: the type a class is checked with', () => {
     expect(lastTemplate()?.LaunchTemplateData?.Placement?.Tenancy).toBe(expected);
   });
 });
+
+describe('tags that AWS would refuse', () => {
+  test('are told in the condition, and never reach AWS', async () => {
+    await bench.classOf({ tags: { 'aws:mine': 'x' } });
+    expect(await validation()).toMatchObject({
+      status: 'False',
+      reason: 'TagValidationFailed',
+      message: 'tag "aws:mine" begins with aws:, which AWS keeps for itself',
+    });
+    expect(await bench.condition('Ready')).toMatchObject({ status: 'False' });
+    expect(bench.iam.count('CreateInstanceProfile')).toBe(0);
+    expect(calls()).toEqual([0, 0, 0]);
+    await bench.classOf({ tags: { 'aws:mine': null as never, mine: 'x' } });
+    expect(await bench.condition('Ready')).toMatchObject({ status: 'True' });
+  });
+});
+
+test('what keeps a class from being looked at is told where people look: in an event on the class', async () => {
+  bench.iam.missingRoles.add('node-role');
+  await bench.classOf();
+  const told = bench.events.filter(({ reason }) => reason === 'ReconcileFailed');
+  expect(told[0]).toMatchObject({ type: 'Warning', subject: { kind: 'EC2NodeClass', name: 'default' } });
+  expect([...new Set(told.map(({ message }) => message))]).toEqual([
+    'role not found, node-role: create it or correct spec.role',
+  ]);
+});

@@ -18,6 +18,7 @@ import {
   checkedType,
   isServerError,
   restrictedTag,
+  tagProblem,
 } from '../../aws/index.ts';
 import { type Clock, ExpiringMap, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
@@ -61,13 +62,16 @@ export class Validation {
 
   readonly step: Step = async (draft) => {
     const { nodeClass } = draft;
+    refuseTags(draft, tagProblem(nodeClass.spec));
     if (!(await this.hasServiceCidr(draft))) return soonMs;
     const waiting = missingDependencies(nodeClass);
     if (waiting !== undefined) {
       draft.set(waiting);
       return periodMs;
     }
-    refuseRestrictedTags(draft);
+    const restricted = restrictedTag(nodeClass.spec.tags);
+    // Admission refuses them too; a class that came around it must not take over tags we find our instances by.
+    refuseTags(draft, restricted && `"${restricted}" tag does not pass tag validation requirements`);
     const key = keyOf(nodeClass);
     let verdict: CheckOutcome | undefined = this.verdicts.get(key);
     if (verdict === undefined) {
@@ -133,13 +137,11 @@ function missingDependencies({ metadata, status }: EC2NodeClass): ConditionChang
   };
 }
 
-/** Admission refuses them too; a class that came around it must not take over tags we find our instances by. */
-function refuseRestrictedTags(draft: Draft): void {
-  const tag = restrictedTag(draft.nodeClass.spec.tags);
-  if (tag === undefined) return;
-  const message = `"${tag}" tag does not pass tag validation requirements`;
+/** Nothing but an edited class helps. */
+function refuseTags(draft: Draft, message: string | undefined): void {
+  if (message === undefined) return;
   draft.set({ type, status: 'False', reason: conditionReason.tagValidationFailed, message });
-  throw new KerfError('TagRestricted', `${message}: remove it from EC2NodeClass ${draft.nodeClass.metadata.name}`);
+  throw new KerfError('TagRestricted', `${message}: edit spec.tags of EC2NodeClass ${draft.nodeClass.metadata.name}`);
 }
 
 function keyOf({ metadata, spec, status = {} }: EC2NodeClass): string {

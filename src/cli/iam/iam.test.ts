@@ -62,6 +62,8 @@ describe('the policies of the controller', () => {
   test.each([
     ['cn-north-1', 'arn:aws-cn:eks:cn-north-1:'],
     ['us-gov-west-1', 'arn:aws-us-gov:eks:us-gov-west-1:'],
+    ['us-isob-east-1', 'arn:aws-iso-b:eks:us-isob-east-1:'],
+    ['eusc-de-east-1', 'arn:aws-eusc:eks:eusc-de-east-1:'],
   ])('know the partition of %s', async (region, prefix) => {
     const text = await iam(
       'policy',
@@ -70,7 +72,7 @@ describe('the policies of the controller', () => {
       '--region',
       region,
       '--account',
-      '1',
+      '123456789012',
       '--only',
       'EKSIntegration',
     );
@@ -143,6 +145,19 @@ describe('templates', () => {
     expect(rest.match(/^resource "\w+" "\w+" \{$/gm)?.length).toBe(rest.match(/^\}$/gm)?.length);
   });
 
+  test('Terraform of all commands can stand in one folder: nothing is defined twice', async () => {
+    const outputs = [['policy'], ['node-role'], ['trust'], ['queue']].map((args) =>
+      iam(...args, '--cluster', 'one', '--region', 'us-west-2', '-o', 'terraform'),
+    );
+    const text = (await Promise.all(outputs)).join('');
+    const defined = [...text.matchAll(/^(?:resource|data) "(\w+)" "(\w+)"/gm)].map(
+      ([, type, name]) => `${type}.${name}`,
+    );
+    expect(defined.length).toBeGreaterThan(20);
+    expect(new Set(defined).size).toBe(defined.length);
+    for (const [, used] of text.matchAll(/\$\{data\.([\w.]+)\.account_id\}/g)) expect(defined).toContain(used);
+  });
+
   test('the queue keeps messages for five minutes, encrypted, refuses plain HTTP, and has five rules', async () => {
     const { Resources } = parse(await iam('queue', '--cluster', 'one', '-o', 'cloudformation')) as {
       Resources: Record<string, { Type: string; Properties: Record<string, unknown> }>;
@@ -187,29 +202,50 @@ describe('templates', () => {
 
 describe('mistakes', () => {
   test.each([
-    [['policy', '--region', 'us-west-2', '--account', '1'], /required option '--cluster/],
+    [['policy', '--region', 'us-west-2', '--account', '123456789012'], /required option '--cluster/],
     [['policy', '--cluster', 'one', '--region', 'us-west-2'], /--account is missing: write --account 123456789012/],
     [['queue', '--cluster', 'one', '-o', 'terraform'], /--region is missing/],
     [['policy', '--cluster', 'one', '-o', 'pulumi'], /Allowed choices are json, terraform, cloudformation/],
+    [['trust', '--cluster', 'one"'], /--cluster <name>' argument 'one"' is invalid.*letters, digits/],
+    [['queue', '--cluster', 'x'.repeat(101)], /--cluster <name>' argument 'x+' is invalid.*at most 100/],
+    [['policy', ...here, '--account', '12345'], /--account <id>' argument '12345' is invalid.*twelve digits/],
+    [['policy', ...here, '--region', 'Frankfurt'], /--region <name>' argument 'Frankfurt' is invalid.*eu-west-1/],
+    [['policy', ...here, '--queue', 'a queue'], /--queue <name>' argument 'a queue' is invalid.*at most 80/],
+    [['policy', ...here, '--queue', 'https://sqs.eu-west-1.amazonaws.com/1/q'], /its name, not its URL/],
+    [['policy', ...here, '--node-role', 'arn:aws:iam::123456789012:instance-profile/nodes'], /the role, not the/],
+    [['policy', ...here, '--node-role', 'x'.repeat(65)], /--node-role <name>' argument 'x+' is invalid.*at most 64/],
+    [['trust', ...here, '--oidc-issuer', 'oidc.example/id'], /is invalid.*https:/],
+    [['trust', ...here, '--service-account', 'Karpenter'], /--service-account <name>' argument 'Karpenter' is invalid/],
   ])('%j', async (args, message) => {
     await expect(iam(...args)).rejects.toThrow(message);
   });
 
   test('the longest names a cluster can have make names of policies and rules that fit, and do not meet', async () => {
-    const names = async (cluster: string): Promise<Record<'policies' | 'rules', string[]>> => {
+    const names = async (cluster: string): Promise<Record<'policies' | 'rules' | 'queues', string[]>> => {
       const rules = parse(await iam('queue', '--cluster', cluster, '-o', 'cloudformation')) as {
-        Resources: Record<string, { Properties: { Name?: string } }>;
+        Resources: Record<string, { Properties: { Name?: string; QueueName?: string } }>;
       };
       return {
         policies: Object.keys(JSON.parse(await iam('policy', '--cluster', cluster, ...here.slice(2))) as object),
         rules: Object.values(rules.Resources).flatMap(({ Properties: { Name } }) => Name ?? []),
+        queues: Object.values(rules.Resources).flatMap(({ Properties: { QueueName } }) => QueueName ?? []),
       };
     };
     const [left, right] = [await names(`${'x'.repeat(99)}a`), await names(`${'x'.repeat(99)}b`)];
     expect(Math.max(...left.policies.map((name) => name.length))).toBeLessThanOrEqual(128);
     expect(Math.max(...left.rules.map((name) => name.length))).toBeLessThanOrEqual(64);
-    const all = [left, right].flatMap(({ policies, rules }) => [...policies, ...rules]);
-    expect(new Set(all).size).toBe(22);
+    expect(left.queues[0]?.length).toBe(80);
+    const all = [left, right].flatMap(({ policies, rules, queues }) => [...policies, ...rules, ...queues]);
+    expect(new Set(all).size).toBe(24);
+    const interruption = await iam(
+      'policy',
+      '--cluster',
+      `${'x'.repeat(99)}a`,
+      ...here.slice(2),
+      '--only',
+      'Interruption',
+    );
+    expect(interruption).toContain(`:${left.queues[0]}"`);
   });
 
   test('CloudFormation, which reads YAML 1.1, is given dates and odd names of clusters as text', async () => {
@@ -220,7 +256,7 @@ describe('mistakes', () => {
 
   test('a role name that IAM would refuse for its length is shortened with a hash', async () => {
     const long = 'x'.repeat(90);
-    const [role] = JSON.parse(await iam('node-role', '--cluster', long, '--region', 'us-west-2', '--account', '1')) as {
+    const [role] = JSON.parse(await iam('node-role', '--cluster', long, ...here.slice(2))) as {
       name: string;
     }[];
     expect(role?.name).toMatch(/^KarpenterNodeRole-x+-[0-9a-f]{8}$/);

@@ -7,6 +7,7 @@ import {
   partitionOf,
   podIdentityTrust,
   policyParts,
+  queueNameOf,
   webIdentityTrust,
 } from '../../aws/catalogue.ts';
 import { KerfError } from '../../base/index.ts';
@@ -19,6 +20,7 @@ import {
   policyResources,
   queueResource,
 } from './infrastructure.ts';
+import { accountId, clusterName, kubernetesName, nodeRole, oidcIssuer, queueName, regionName } from './names.ts';
 import { callerAccount, terraform } from './terraform.ts';
 
 const examples = `
@@ -50,9 +52,9 @@ export function configure(command: Command, run: CommandRunner): void {
     command
       .command(name)
       .description(summary)
-      .requiredOption('--cluster <name>', 'name of the EKS cluster')
-      .option('--region <name>', 'region of the cluster (env AWS_REGION)')
-      .option('--account <id>', 'AWS account, where the output cannot look it up')
+      .requiredOption('--cluster <name>', 'name of the EKS cluster', clusterName)
+      .option('--region <name>', 'region of the cluster (env AWS_REGION)', regionName)
+      .option('--account <id>', 'AWS account, where the output cannot look it up', accountId)
       .addOption(
         new Option('-o, --output <format>', 'what to print')
           .choices(['json', 'terraform', 'cloudformation'])
@@ -65,20 +67,25 @@ export function configure(command: Command, run: CommandRunner): void {
         }),
       );
   add('policy', 'what the controller may do: six policies', printPolicies)
-    .option('--queue <name>', "interruption queue; the cluster's name if absent")
-    .option('--node-role <name>', 'role (name or ARN) that nodes get; KarpenterNodeRole-<cluster> if absent')
+    .option('--queue <name>', "interruption queue; the cluster's name if absent", queueName)
+    .option('--node-role <name>', 'role (name or ARN) that nodes get; KarpenterNodeRole-<cluster> if absent', nodeRole)
     .addOption(new Option('--only <part>', 'print one policy document').choices([...policyParts]));
   add('node-role', 'the role of nodes, and the access entry that lets them join', printNodeRole).option(
     '--windows',
     'for Windows nodes',
   );
   add('trust', "who may use the controller's role: EKS Pod Identity, or a token of the cluster's issuer", printTrust)
-    .option('--oidc-issuer <url>', "the cluster's OIDC issuer: IAM roles for service accounts instead of Pod Identity")
-    .option('--namespace <name>', 'namespace of the controller', 'kube-system')
-    .option('--service-account <name>', 'service account of the controller', 'karpenter');
+    .option(
+      '--oidc-issuer <url>',
+      "the cluster's OIDC issuer: IAM roles for service accounts instead of Pod Identity",
+      oidcIssuer,
+    )
+    .option('--namespace <name>', 'namespace of the controller', kubernetesName, 'kube-system')
+    .option('--service-account <name>', 'service account of the controller', kubernetesName, 'karpenter');
   add('queue', 'the interruption queue and the EventBridge rules that fill it', printQueue).option(
     '--queue <name>',
     "name of the queue; the cluster's if absent",
+    queueName,
   );
   command.addHelpText('after', examples);
 }
@@ -86,11 +93,11 @@ export function configure(command: Command, run: CommandRunner): void {
 type Env = Terminal['env'];
 
 function printPolicies(flags: Flags, env: Env): string {
-  const of = accountOf(flags, env);
-  const { only, nodeRole, queue = flags.cluster } = flags;
+  const of = accountOf('policy', flags, env);
+  const { only, nodeRole: role, queue = queueNameOf(flags.cluster) } = flags;
   const resources = policyResources(of, {
     queue,
-    ...(nodeRole === undefined ? {} : { nodeRole }),
+    ...(role === undefined ? {} : { nodeRole: role }),
     ...(only === undefined ? {} : { only }),
   });
   if (flags.output !== 'json') return template(flags, 'policies of the controller', resources);
@@ -99,7 +106,7 @@ function printPolicies(flags: Flags, env: Env): string {
 }
 
 function printNodeRole(flags: Flags, env: Env): string {
-  const of = accountOf(flags, env);
+  const of = accountOf('node_role', flags, env);
   const resources = nodeRoleResources(of, flags.windows ?? false);
   return flags.output === 'json' ? json(bare(resources)) : template(flags, 'role of nodes', resources);
 }
@@ -109,18 +116,20 @@ function printTrust(flags: Flags, env: Env): string {
   const trust = (): ReturnType<typeof podIdentityTrust> =>
     flags.oidcIssuer === undefined
       ? podIdentityTrust()
-      : webIdentityTrust(accountOf(flags, env), flags.oidcIssuer, account);
+      : webIdentityTrust(accountOf('trust', flags, env), flags.oidcIssuer, account);
   if (flags.output === 'json') return json(trust());
-  return template(flags, 'role of the controller', [controllerRole(accountOf(flags, env), trust())]);
+  return template(flags, 'role of the controller; make the policies of kerf iam policy first', [
+    controllerRole(accountOf('trust', flags, env), trust()),
+  ]);
 }
 
 function printQueue(flags: Flags, env: Env): string {
-  const resource = queueResource(accountOf(flags, env), flags.queue ?? flags.cluster);
+  const resource = queueResource(accountOf('queue', flags, env), flags.queue ?? queueNameOf(flags.cluster));
   return flags.output === 'json' ? json(bare([resource])[0]) : template(flags, 'interruption queue', [resource]);
 }
 
 /** A template knows whose account and region it is applied in; JSON has to be told. */
-function accountOf(flags: Flags, env: Env): ClusterAccount {
+function accountOf(what: string, flags: Flags, env: Env): ClusterAccount {
   const { cluster, output } = flags;
   if (output === 'cloudformation' && flags.region === undefined && flags.account === undefined) {
     return {
@@ -133,7 +142,7 @@ function accountOf(flags: Flags, env: Env): ClusterAccount {
   }
   const region = flags.region ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'];
   if (!region) throw missing('--region', 'eu-west-1', 'or set AWS_REGION');
-  const account = flags.account ?? (output === 'terraform' ? callerAccount : undefined);
+  const account = flags.account ?? (output === 'terraform' ? callerAccount(what) : undefined);
   if (account === undefined) throw missing('--account', '123456789012', 'aws sts get-caller-identity shows it');
   return { cluster, region, account, partition: partitionOf(region), dnsSuffix: dnsSuffixOf(region) };
 }

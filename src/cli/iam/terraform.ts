@@ -2,12 +2,13 @@
 // be compared with what IAM shows.
 import type { InfrastructureResource } from './infrastructure.ts';
 
-/** The account, where nobody named it: whoever applies it. */
-export const callerAccount = '${data.aws_caller_identity.current.account_id}';
+/** The account, where nobody named it: whoever applies it. `what` is printed keeps its data source apart from others'. */
+export const callerAccount = (what: string): string => `\${data.aws_caller_identity.karpenter_${what}.account_id}`;
 
 export function terraform(comment: string, resources: readonly InfrastructureResource[]): string {
   const body = resources.flatMap(blocksOf).join('\n');
-  const data = body.includes('data.aws_caller_identity') ? 'data "aws_caller_identity" "current" {}\n\n' : '';
+  const source = /data\.aws_caller_identity\.(\w+)/.exec(body)?.[1];
+  const data = source === undefined ? '' : `data "aws_caller_identity" "${source}" {}\n\n`;
   return `# ${comment}\n${data}${body}`;
 }
 
