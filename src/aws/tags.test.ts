@@ -35,19 +35,17 @@ test.each([
 const many = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`tag-${index}`, '']));
 
-test.each<[string, Record<string, string>, RegExp | undefined]>([
-  ['ordinary', { Name: 'mine', 'team/é': '', [`k${'x'.repeat(127)}`]: 'v'.repeat(256) }, undefined],
-  ['as many as fit beside ours', many(44), undefined],
+test.each<[string, Record<string, string>, RegExp]>([
+  ['ordinary', { Name: 'mine', 'team/é': '', [`k${'x'.repeat(127)}`]: 'v'.repeat(256) }, /^$/],
+  ['as many as fit beside ours', many(44), /^$/],
   ['too many', many(45), /45 tags/],
   ['reserved', { 'aws:own': 'x' }, /"aws:own" begins with aws:, which AWS keeps for itself/],
   ['reserved in capitals', { 'AWS:own': 'x' }, /"AWS:own" begins/],
   ['a long key', { ['k'.repeat(129)]: '' }, /"k{20}…" is longer than 128 characters/],
   ['a long value', { k: 'v'.repeat(257) }, /the value of "k" is longer than 256 characters/],
-  ['characters counted as AWS does', { k: '\u{1f600}'.repeat(256) }, undefined],
+  ['characters counted as AWS does', { k: '\u{1f600}'.repeat(256) }, /^$/],
 ])('tags AWS would refuse are found before it is asked: %s', (_, tags, problem) => {
-  const found = tagProblem({ tags });
-  if (problem === undefined) expect(found).toBeUndefined();
-  else expect(found).toMatch(problem);
+  expect(tagProblem({ tags }) ?? '').toMatch(problem);
 });
 
 test('tags of a class with a role also go to IAM, which takes fewer characters', () => {
