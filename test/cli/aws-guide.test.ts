@@ -55,6 +55,12 @@ test('names that one step makes are those the next one uses', async () => {
   expect(deployed.filter((file) => !files.includes(file))).toEqual([]);
 });
 
+test('the command that makes an alias of the name of an image makes one that a node class takes', () => {
+  const [, before = '', after = ''] = /sed 's\/(.*)\/(.*)\/'/.exec(text) ?? [];
+  const name = 'amazon-eks-node-al2023-x86_64-standard-1.34-v20260110';
+  expect(text).toContain(`alias: ${name.replace(new RegExp(before), after)}\n`);
+});
+
 test.each(commands)('%s', async (command) => {
   const [, ...args] = command.replaceAll(/\$(\w+)/g, (_, name: string) => values[name] ?? '').split(/\s+/);
   const { code, out, err } = await runKerf(args, { env: { AWS_REGION: 'eu-west-1' } });

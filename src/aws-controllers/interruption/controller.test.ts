@@ -128,8 +128,18 @@ describe('I3', () => {
 describe('I6: a queue that cannot be read', () => {
   test.each(['QueueDoesNotExist', 'AccessDenied'])('%s is a reconcile error with back-off, and heals', async (code) => {
     await makeInstance(bench, 'a');
+    await bench.pool('spot');
+    await bench.pool('steady', {
+      spec: {
+        template: {
+          spec: { requirements: [{ key: 'karpenter.sh/capacity-type', operator: 'In', values: ['on-demand'] }] },
+        },
+      },
+    });
     queue.failReceive(Object.assign(new Error(`${code} says SQS`), { name: code }));
     await receive();
+    expect(bench.eventsOf('spot')).toContain('NodePool InterruptionQueueUnreadable');
+    expect(bench.eventsOf('steady')).toEqual([]);
     const errors = bench.log.lines.filter(({ message }) => message === 'Reconciler error');
     expect(String(errors[0]?.error)).toMatch(new RegExp(`cannot read interruption queue one: ${code}.*kerf iam queue`));
     await bench.run(60_000);

@@ -12,8 +12,9 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { NodeClaim } from '../../api/index.ts';
 import { KerfError, messageOf } from '../../base/index.ts';
-import { again, type Controller, type ControllerContext } from '../../controllers/index.ts';
+import { aboutPool, again, type Controller, type ControllerContext } from '../../controllers/index.ts';
 import { claimsByInstance } from '../claims-by-instance.ts';
+import { isSpotPool } from '../spot-pools.ts';
 import { type InterruptionMessage, readInterruption } from './message.ts';
 import { interruptionMetrics } from './metrics.ts';
 import type { Reaction } from './reaction.ts';
@@ -32,7 +33,7 @@ export function interruptionController(
   context: ControllerContext,
   { sqs, queueName, reaction }: InterruptionOptions,
 ): Controller {
-  const { clock } = context;
+  const { clock, cluster, recorder } = context;
   const log = context.log.with({ controller: name, queue: queueName });
   const metrics = interruptionMetrics(context.metrics);
   let url: string | undefined;
@@ -60,11 +61,17 @@ export function interruptionController(
     } catch (error) {
       // The queue may have been made anew since.
       url = undefined;
-      throw new KerfError(
-        'QueueUnreadable',
-        `cannot read interruption queue ${queueName}: ${error instanceof Error ? error.name : ''} ${messageOf(error)}; check --interruption-queue, that the queue exists in this region, and sqs:GetQueueUrl, ReceiveMessage and DeleteMessage (kerf iam queue prints both)`,
-        { cause: error, retryable: true },
-      );
+      const message = `cannot read interruption queue ${queueName}: ${error instanceof Error ? error.name : ''} ${messageOf(error)}; check --interruption-queue, that the queue exists in this region, and sqs:GetQueueUrl, ReceiveMessage and DeleteMessage (kerf iam queue prints both)`;
+      if (!abortSignal.aborted) tellPools(message);
+      throw new KerfError('QueueUnreadable', message, { cause: error, retryable: true });
+    }
+  };
+
+  /** Nothing is wrong with them yet: the next node that EC2 takes back ends without a drain. */
+  const tellPools = (message: string): void => {
+    for (const pool of cluster.nodePools.list().filter((each) => isSpotPool(context, each))) {
+      const reason = 'InterruptionQueueUnreadable';
+      recorder.publish({ subject: aboutPool(pool), type: 'Warning', reason, message, dedupeMs: 10 * 60_000 });
     }
   };
 

@@ -1,22 +1,20 @@
 // interruption.missingqueue: without a queue nobody hears that spot capacity is taken back, and pods on it end without
 // a drain. Nothing is wrong yet, so every NodePool that allows spot says it, now and then.
-import { capacityType, label } from '../../api/index.ts';
 import { aboutPool, type Controller, type ControllerContext, nodePools, ownKey } from '../../controllers/index.ts';
 import { done } from '../../runtime/index.ts';
-import { poolAllows } from '../pool-allows.ts';
+import { isSpotPool } from '../spot-pools.ts';
 
 const againMs = 24 * 3_600_000;
 
-export function missingQueueController({ cluster, recorder, isManaged }: ControllerContext): Controller {
+export function missingQueueController(context: ControllerContext): Controller {
+  const { cluster, recorder } = context;
   return {
     name: 'interruption.missingqueue',
     sources: [ownKey(nodePools)],
     concurrency: 1,
     async reconcile(key) {
       const pool = cluster.nodePools.get(key);
-      if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return done;
-      if (!isManaged(pool.spec.template.spec.nodeClassRef)) return done;
-      if (!poolAllows(pool, label.capacityType, capacityType.spot)) return done;
+      if (pool === undefined || !isSpotPool(context, pool)) return done;
       recorder.publish({
         subject: aboutPool(pool),
         type: 'Normal',

@@ -15,6 +15,9 @@ const services: Resource<Service> = {
   namespaced: true,
 };
 
+/** True of a process that runs; one that cannot start does not look again. */
+const laterHope = /;[^;]*at the next call, no restart is needed/;
+
 /**
  * Credentials, region and network in one question: a dry run that would have worked is refused with DryRunOperation.
  * Where EC2 refuses otherwise, `who` tells as whom we asked.
@@ -26,7 +29,7 @@ export async function checkEc2(ec2: EC2Client, who?: () => Promise<string | unde
     await ec2.send(new DescribeInstanceTypesCommand({ DryRun: true }));
   } catch (error) {
     if (error instanceof Error && error.name === 'DryRunOperation') return;
-    answer = `${error instanceof Error ? `${error.name}: ` : ''}${messageOf(error)}`;
+    answer = `${error instanceof Error ? `${error.name}: ` : ''}${messageOf(error)}`.replace(laterHope, '');
     if (isAwsAnswer(error)) caller = await who?.();
   }
   const asWhom = caller === undefined ? '' : ` as ${caller}`;

@@ -46,6 +46,16 @@ describe('the check of EC2', () => {
     );
   });
 
+  test('promises nothing about a next call: there is none', async () => {
+    const missing = new Error(
+      'none found: set AWS_PROFILE; they are looked for again at the next call, no restart is needed',
+    );
+    const refused = check(() => {
+      throw missing;
+    });
+    await expect(refused).rejects.toThrow(/none found: set AWS_PROFILE; check the region/);
+  });
+
   test('fails when the dry run is carried out', async () => {
     await expect(check(() => ({ InstanceTypes: [] }))).rejects.toThrow(/dry run was not recognised/);
   });

@@ -125,7 +125,8 @@ export class Images {
     }
     if (requirements.size === 0) {
       const where = `alias=${text}, kubernetes=${version}`;
-      throw new KerfError('AliasUnresolved', `failed to discover any AMIs for alias (${where})`, { retryable: true });
+      const message = `failed to discover any AMIs for alias (${where}): EKS publishes none for this version of Kubernetes; write a newer version, or latest`;
+      throw new KerfError('AliasUnresolved', message, { retryable: true });
     }
     return [{ ...byIds([...requirements.keys()]), requirements }];
   }
