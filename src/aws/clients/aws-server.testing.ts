@@ -1,6 +1,7 @@
 // A loopback stand-in for AWS endpoints that answers as a test scripts it and remembers what it was asked.
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface Asked {
@@ -16,9 +17,13 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-export async function startAwsServer(answer: (asked: Asked, index: number) => Answer) {
+/** Over TLS where a certificate is given. */
+export async function startAwsServer(
+  answer: (asked: Asked, index: number) => Answer,
+  certificate?: { cert: string; key: string },
+) {
   const asked: Asked[] = [];
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -28,11 +33,12 @@ export async function startAwsServer(answer: (asked: Asked, index: number) => An
       const { status, body, headers: more = {} } = answer(call, asked.length - 1);
       response.writeHead(status, { 'content-type': 'text/xml', ...more }).end(body);
     });
-  });
+  };
+  const server = certificate === undefined ? createServer(listener) : createSecureServer(certificate, listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     close: () => {
       server.closeAllConnections();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DescribeSubnetsCommand } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { CertificateAuthority } from '../../../test/setup/control-plane/certificates.ts';
 import { recordedMetrics } from '../../controllers/testing/records.testing.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { type AwsClients, createAwsClients } from '../index.ts';
@@ -75,6 +76,39 @@ describe('a call', () => {
     vi.stubEnv('AWS_ENDPOINT_URL_EC2', 'http://127.0.0.1:9');
     await expect(ask(await open())).rejects.toThrow();
     expect(metrics.value('aws_sdk_go_request_total', { service: 'EC2', code: '0' })).toBeGreaterThan(0);
+  });
+});
+
+describe('the other end of a connection', () => {
+  const authority = new CertificateAuthority('private');
+  const openSecure = async (): Promise<Awaited<ReturnType<typeof startAwsServer>>> => {
+    const { certPem: cert, keyPem: key } = authority.issue({ commonName: 'aws', names: ['127.0.0.1'] });
+    const secure = await startAwsServer(() => noSubnets, { cert, key });
+    vi.stubEnv('AWS_ENDPOINT_URL_EC2', secure.url);
+    return secure;
+  };
+
+  test('must prove who it is, also where the environment turns that off', async () => {
+    const secure = await openSecure();
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    await expect(ask(await open())).rejects.toMatchObject({ code: expect.stringMatching(/CERT|SIGNATURE/) });
+    expect(secure.asked).toEqual([]);
+    secure.close();
+  });
+
+  test('may prove it by the authority of AWS_CA_BUNDLE', async () => {
+    const secure = await openSecure();
+    const bundle = join(folder, 'ca.pem');
+    writeFileSync(bundle, authority.certPem);
+    vi.stubEnv('AWS_CA_BUNDLE', bundle);
+    await ask(await open());
+    expect(secure.asked).toHaveLength(1);
+    secure.close();
+  });
+
+  test('is not looked for while the authority cannot be read', async () => {
+    vi.stubEnv('AWS_CA_BUNDLE', join(folder, 'none.pem'));
+    await expect(open()).rejects.toThrow(/cannot read AWS_CA_BUNDLE .*none\.pem/);
   });
 });
 
