@@ -70,10 +70,12 @@ export class AwsCloud implements Cloud {
   readonly nodeClasses = [ec2NodeClasses];
   readonly registrationHooks: readonly RegistrationHook[];
   private readonly options: AwsCloudOptions;
+  private readonly annotationsOf: ReturnType<typeof launchAnnotations>;
   private readonly byName = new WeakMap<readonly InstanceTypeSpec[], ReadonlyMap<string, InstanceTypeSpec>>();
 
   constructor(options: AwsCloudOptions) {
     this.options = options;
+    this.annotationsOf = launchAnnotations(options.caBundle);
     this.registrationHooks = [{ name: 'placement-group-partition', isReady: (claim) => this.hasPartition(claim) }];
   }
 
@@ -94,7 +96,7 @@ export class AwsCloud implements Cloud {
         // Which partition EC2 chose is seen later; until then the label is there and empty.
         ...(hasPartitions ? { [awsLabel.placementGroupPartition]: instance.partition ?? '' } : {}),
       },
-      annotations: launchAnnotations(nodeClass, this.options.caBundle),
+      annotations: this.annotationsOf(nodeClass),
     };
   }
 

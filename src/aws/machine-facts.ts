@@ -53,13 +53,19 @@ export function machineFacts(instance: Ec2Instance, type: InstanceTypeSpec | und
 
 /**
  * What a claim remembers of the class it was launched with. The hash is that of the spec in hand: the one the class is
- * annotated with may still be of an older spec, and the node would drift as soon as it is brought up to date.
+ * annotated with may still be of an older spec, and the node would drift as soon as it is brought up to date. It is worked
+ * out once per class, as bursts launch thousands with one.
  */
-export function launchAnnotations({ spec, status }: EC2NodeClass, caBundle: string): Record<string, string> {
-  return {
-    [awsAnnotation.nodeClassHash]: ec2NodeClassHash(spec, caBundle),
-    [awsAnnotation.nodeClassHashVersion]: ec2NodeClassHashVersion,
-    [awsAnnotation.instanceProfileName]: status?.instanceProfile ?? '',
+export function launchAnnotations(caBundle: string): (nodeClass: EC2NodeClass) => Record<string, string> {
+  const hashes = new WeakMap<EC2NodeClass, string>();
+  return (nodeClass) => {
+    let hash = hashes.get(nodeClass);
+    if (hash === undefined) hashes.set(nodeClass, (hash = ec2NodeClassHash(nodeClass.spec, caBundle)));
+    return {
+      [awsAnnotation.nodeClassHash]: hash,
+      [awsAnnotation.nodeClassHashVersion]: ec2NodeClassHashVersion,
+      [awsAnnotation.instanceProfileName]: nodeClass.status?.instanceProfile ?? '',
+    };
   };
 }
 
