@@ -65,6 +65,26 @@ describe('a class that selects something', () => {
     expect(await bench.condition('Ready')).toMatchObject({ status: 'False', reason: 'UnhealthyDependents' });
   });
 
+  test('tells what it nearly found: things that have its tags with other values', async () => {
+    const tagged = (Value: string) => ({ Tags: [{ Key: 'karpenter.sh/discovery', Value }] });
+    bench.ec2.answers['DescribeSubnets'] = ({ Filters }: { Filters: { Name: string }[] }) => ({
+      Subnets: Filters[0]?.Name === 'tag-key' ? [tagged('b'), tagged('a'), tagged('b')] : [],
+    });
+    bench.world.securityGroups = [];
+    const tags = { 'karpenter.sh/discovery': 'one' };
+    await bench.classOf({ subnetSelectorTerms: [{ tags }], securityGroupSelectorTerms: [{ tags }] } as never);
+    const told = bench.events.filter(({ subject }) => subject.kind === 'EC2NodeClass');
+    expect(told.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(
+      expect.arrayContaining([
+        'SubnetsNotFound: SubnetSelector did not match any Subnets: 3 subnets have the tag karpenter.sh/discovery with the value "a", "b"',
+        'SecurityGroupsNotFound: SecurityGroupSelector did not match any SecurityGroups: no security group has the tag karpenter.sh/discovery',
+      ]),
+    );
+    expect(await bench.condition('SubnetsReady')).toMatchObject({
+      message: 'SubnetSelector did not match any Subnets',
+    });
+  });
+
   test('S3: found again a minute later', async () => {
     const { subnets } = bench.world;
     bench.world.subnets = [];

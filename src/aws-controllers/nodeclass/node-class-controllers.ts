@@ -17,6 +17,7 @@ import { nodeClassController } from './controller.ts';
 import type { Step } from './draft.ts';
 import { imagesStep } from './images.ts';
 import { instanceProfileStep } from './instance-profile.ts';
+import { tellNotFound } from './not-found.ts';
 import { placementGroupStep } from './placement-group.ts';
 import { securityGroupsStep } from './security-groups.ts';
 import { subnetsStep } from './subnets.ts';
@@ -59,14 +60,15 @@ export function nodeClassControllersOf(context: ControllerContext, services: Nod
   ];
 }
 
-function discoverySteps({ clock, settings }: ControllerContext, services: NodeClassServices): Step[] {
+function discoverySteps({ clock, recorder, settings }: ControllerContext, services: NodeClassServices): Step[] {
+  const tell = tellNotFound(recorder);
   const hasReservations = settings.featureGates['ReservedCapacity'] === true;
   return [
     imagesStep(services.images),
     ...(hasReservations ? [capacityReservationsStep(services.reservations, clock)] : []),
     placementGroupStep(services.placementGroups),
-    subnetsStep(services.subnets),
-    securityGroupsStep(services.securityGroups),
+    subnetsStep(services.subnets, tell),
+    securityGroupsStep(services.securityGroups, tell),
     instanceProfileStep(services.profiles),
   ];
 }

@@ -2,20 +2,22 @@
 import { conditionReason, conditionType } from '../../api/index.ts';
 import type { Subnets } from '../../aws/index.ts';
 import { minuteMs, type Step } from './draft.ts';
+import type { TellNotFound } from './not-found.ts';
 
 const type = conditionType.subnetsReady;
 
-export function subnetsStep(subnets: Pick<Subnets, 'list'>): Step {
+const notFound = {
+  reason: conditionReason.subnetsNotFound,
+  message: 'SubnetSelector did not match any Subnets',
+};
+
+export function subnetsStep(subnets: Pick<Subnets, 'list' | 'nearMisses'>, tell: TellNotFound): Step {
   return async (draft) => {
     const found = await subnets.list(draft.nodeClass);
     if (found.length === 0) {
       draft.update({ subnets: undefined });
-      draft.set({
-        type,
-        status: 'False',
-        reason: conditionReason.subnetsNotFound,
-        message: 'SubnetSelector did not match any Subnets',
-      });
+      draft.set({ type, status: 'False', ...notFound });
+      await tell(draft.nodeClass, notFound, () => subnets.nearMisses(draft.nodeClass));
       return minuteMs;
     }
     draft.update({

@@ -1,8 +1,14 @@
 // Which security groups a class selects: one question per tag term, one for all ids, one for all names.
-import { type EC2Client, type Filter, paginateDescribeSecurityGroups } from '@aws-sdk/client-ec2';
+import {
+  DescribeSecurityGroupsCommand,
+  type EC2Client,
+  type Filter,
+  paginateDescribeSecurityGroups,
+} from '@aws-sdk/client-ec2';
 import type { EC2NodeClass } from '../../api/index.ts';
 import { type Clock, ExpiringMap } from '../../base/index.ts';
 import { generationKey } from '../generation-key.ts';
+import { nearMisses } from '../near-misses.ts';
 import { tagFilters } from '../tag-filters.ts';
 
 export interface FoundSecurityGroup {
@@ -39,6 +45,16 @@ export class SecurityGroups {
     const groups = [...byId.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
     this.found.set(key, groups);
     return groups;
+  }
+
+  /** What carries the tags of terms that find nothing, with other values. */
+  nearMisses({ spec }: Pick<EC2NodeClass, 'spec'>): Promise<string | undefined> {
+    return nearMisses('security group', spec.securityGroupSelectorTerms, async (Filters) => {
+      const { SecurityGroups: found = [] } = await this.ec2.send(
+        new DescribeSecurityGroupsCommand({ Filters, MaxResults: pageSize }),
+      );
+      return found.map(({ Tags }) => Tags);
+    });
   }
 }
 

@@ -1,9 +1,16 @@
 // Which subnets a class selects: one question per tag term and one for all ids, the union by id. An answer is believed
 // for the refresh interval, for the class as it is written now: an edited class asks again at once.
-import { type EC2Client, type Filter, paginateDescribeSubnets, type Subnet } from '@aws-sdk/client-ec2';
+import {
+  DescribeSubnetsCommand,
+  type EC2Client,
+  type Filter,
+  paginateDescribeSubnets,
+  type Subnet,
+} from '@aws-sdk/client-ec2';
 import type { EC2NodeClass } from '../../api/index.ts';
 import { type Clock, ExpiringMap } from '../../base/index.ts';
 import { generationKey } from '../generation-key.ts';
+import { nearMisses } from '../near-misses.ts';
 import { tagFilters } from '../tag-filters.ts';
 import type { SubnetAddresses } from './subnet-addresses.ts';
 
@@ -48,6 +55,16 @@ export class Subnets {
     this.options.addresses.observe(subnets);
     this.found.set(key, subnets);
     return subnets;
+  }
+
+  /** What carries the tags of terms that find nothing, with other values. */
+  nearMisses({ spec }: Pick<EC2NodeClass, 'spec'>): Promise<string | undefined> {
+    return nearMisses('subnet', spec.subnetSelectorTerms, async (Filters) => {
+      const { Subnets: found = [] } = await this.options.ec2.send(
+        new DescribeSubnetsCommand({ Filters, MaxResults: pageSize }),
+      );
+      return found.map(({ Tags }) => Tags);
+    });
   }
 
   private async describe(filters: Filter[]): Promise<FoundSubnet[]> {
