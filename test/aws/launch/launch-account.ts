@@ -17,6 +17,8 @@ import { RealClock } from '../../../src/runtime/index.ts';
 import type { AwsEmulator } from '../../setup/aws-emulator.ts';
 import { type Account, prepareAccount } from '../emulator/account.ts';
 
+const caBundle = 'Q0E=';
+
 export type LaunchAccount = Awaited<ReturnType<typeof launchAccount>>;
 
 const clusterName = 'demo';
@@ -56,7 +58,7 @@ export async function launchAccount(emulator: AwsEmulator, spec: Partial<EC2Node
     cluster: {
       name: clusterName,
       endpoint: 'https://demo.eks',
-      caBundle: 'Q0E=',
+      caBundle,
       dnsIp: '10.100.0.10',
       ipFamily: 'ipv4',
       serviceCidr: '10.100.0.0/16',
@@ -98,7 +100,7 @@ async function resolved(of: EC2NodeClass, provider: AwsProvider, { profile }: Ac
   const found = await images.list(of);
   await placementGroups.resolve(of);
   const stamps = {
-    [awsAnnotation.nodeClassHash]: ec2NodeClassHash(of.spec, ''),
+    [awsAnnotation.nodeClassHash]: ec2NodeClassHash(of.spec, caBundle),
     [awsAnnotation.nodeClassHashVersion]: ec2NodeClassHashVersion,
   };
   return {
