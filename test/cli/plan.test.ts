@@ -143,6 +143,13 @@ describe('mistakes', () => {
     ['an unknown format', ['-f', '-', '-o', 'xml'], /Allowed choices are table, json, yaml/],
     ['an unknown policy', ['-f', '-', '--preference-policy', 'respect'], /Allowed choices are Respect, Ignore/],
     ['a time that is none', ['-f', '-', '--time', 'now'], /--time now is not a time/],
+    ['a cost below nothing', ['-f', '-', '--node-cost', '-1'], /^error: .*'-1' is invalid\. write USD per hour/],
+    ['half an interface', ['-f', '-', '--reserved-enis', '1.5'], /^error: .*'1\.5' is invalid\. write a whole number/],
+    [
+      'a percentage',
+      ['-f', '-', '--vm-memory-overhead-percent', '7.5'],
+      /^error: .*'7\.5' is invalid\. write a fraction/,
+    ],
     ['one pipe for two inputs', ['-f', '-', '--snapshot', '-'], /can be read only once/],
     ['a comparison of one', ['--diff', 'a'], /--diff takes two configurations/],
     ['a snapshot and a cluster at once', ['--snapshot', 'a', '--context', 'b'], /give one of them/],

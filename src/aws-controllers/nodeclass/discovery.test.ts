@@ -72,7 +72,7 @@ describe('a class that selects something', () => {
     });
     bench.world.securityGroups = [];
     const tags = { 'karpenter.sh/discovery': 'one' };
-    await bench.classOf({ subnetSelectorTerms: [{ tags }], securityGroupSelectorTerms: [{ tags }] } as never);
+    await bench.classOf({ subnetSelectorTerms: [{ tags }], securityGroupSelectorTerms: [{ tags }] });
     const told = bench.events.filter(({ subject }) => subject.kind === 'EC2NodeClass');
     expect(told.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(
       expect.arrayContaining([

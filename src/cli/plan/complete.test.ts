@@ -86,6 +86,16 @@ describe('instance types', () => {
     expect(notes).toEqual([]);
   });
 
+  test('of EC2 have the size that settings of the controller give them', async () => {
+    const sizeWith = async (options: object) => {
+      const { snapshot: whole } = await complete(snapshot([awsPool('a', 'x'), nodeClass('x')]), options);
+      const { pods, memory } = whole.instanceTypes?.[0]?.items?.find(({ name }) => name === 'm5.large')?.capacity ?? {};
+      return [pods, memory];
+    };
+    expect(await sizeWith({})).toEqual(['29', '7577Mi']);
+    expect(await sizeWith({ reservedEnis: 1, vmMemoryOverhead: 0.02 })).toEqual(['20', '8028Mi']);
+  });
+
   test('of a class that is missing or has no subnets rest on an assumption, and say so', async () => {
     const { notes } = await complete(snapshot([awsPool('a', 'x'), awsPool('b', 'y'), nodeClass('x')]));
     expect(notes).toEqual([

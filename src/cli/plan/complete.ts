@@ -3,11 +3,17 @@
 import type { PoolInstanceTypes, ProviderFacts, Snapshot, SnapshotObject, SnapshotSettings } from '../../core/index.ts';
 import type { GivenCatalogue } from './catalogue-document.ts';
 import { withOverlays } from './overlays.ts';
-import { guessProvider, loadProvider, nodeClassRefOf, type PlanProvider, type ProviderName } from './provider.ts';
+import {
+  guessProvider,
+  loadProvider,
+  nodeClassRefOf,
+  type PlanProvider,
+  type ProviderName,
+  type ProviderOptions,
+} from './provider.ts';
 
-export interface CompletionOptions {
+export interface CompletionOptions extends ProviderOptions {
   provider?: ProviderName;
-  region?: string;
   catalogue?: GivenCatalogue;
   settings: SnapshotSettings;
   time?: string;

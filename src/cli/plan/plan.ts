@@ -2,7 +2,7 @@
 // Reads only; nothing is launched or changed anywhere.
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { KerfError, parseTime } from '../../base/index.ts';
 import { type Plan, type PlanOptions, planSnapshot, type Snapshot, type SnapshotSettings } from '../../core/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
@@ -22,6 +22,8 @@ export interface PlanFlags {
   kubeconfig?: string;
   provider?: ProviderName;
   region?: string;
+  reservedEnis?: number;
+  vmMemoryOverheadPercent?: number;
   instanceTypes?: string;
   preferencePolicy?: 'Respect' | 'Ignore';
   minValuesPolicy?: 'Strict' | 'BestEffort';
@@ -50,11 +52,25 @@ export function configure(command: Command, run: CommandRunner): void {
       ),
     )
     .option('--region <name>', 'AWS region; by default the one the objects are in, else us-east-1')
+    .option(
+      '--reserved-enis <count>',
+      'network interfaces of AWS nodes that pods do not get, as the controller has it (0)',
+      amount('a whole number like 1', Number.isInteger),
+    )
+    .option(
+      '--vm-memory-overhead-percent <fraction>',
+      'memory the hypervisor of AWS takes, as the controller has it (0.075)',
+      amount('a fraction like 0.075', (part) => part < 1),
+    )
     .option('--instance-types <file>', 'a catalogue: KWOK format, or instanceTypes as in a snapshot')
     .addOption(new Option('--preference-policy <policy>', 'what preferences count for').choices(['Respect', 'Ignore']))
     .addOption(new Option('--min-values-policy <policy>', 'what minValues count for').choices(['Strict', 'BestEffort']))
     .option('--bound', 'also compute the price below which no plan can be')
-    .option('--node-cost <usd>', 'what a node costs per hour beyond its price, when plans are compared (0.005)', usd)
+    .option(
+      '--node-cost <usd>',
+      'what a node costs per hour beyond its price, when plans are compared (0.005)',
+      amount('USD per hour like 0.02, or 0'),
+    )
     .option('--no-improve', 'leave out the search for cheaper nodes after the first packing')
     .option('--time <time>', "clock of the decision (RFC 3339); by default the snapshot's, else the newest object's")
     .option('--diff <config...>', 'compare two configurations (files, folders or snapshots) on the same workload')
@@ -247,6 +263,8 @@ async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot:
   const options: CompletionOptions = { settings };
   if (flags.provider !== undefined) options.provider = flags.provider;
   if (flags.region !== undefined) options.region = flags.region;
+  if (flags.reservedEnis !== undefined) options.reservedEnis = flags.reservedEnis;
+  if (flags.vmMemoryOverheadPercent !== undefined) options.vmMemoryOverhead = flags.vmMemoryOverheadPercent;
   if (flags.time !== undefined) {
     if (parseTime(flags.time) === undefined) {
       throw new KerfError(
@@ -268,10 +286,13 @@ async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot:
   return options;
 }
 
-function usd(text: string): number {
-  const amount = Number(text);
-  if (text !== '' && amount >= 0 && Number.isFinite(amount)) return amount;
-  throw new KerfError('FlagsInvalid', `--node-cost ${text} is not an amount: write USD per hour like 0.02, or 0`);
+/** A number of a flag that is not negative; `isFit` may ask for more. */
+function amount(example: string, isFit: (value: number) => boolean = Number.isFinite) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (text !== '' && value >= 0 && Number.isFinite(value) && isFit(value)) return value;
+    throw new InvalidArgumentError(`write ${example}.`);
+  };
 }
 
 async function serialize(value: unknown, format: 'json' | 'yaml'): Promise<string> {

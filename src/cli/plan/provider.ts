@@ -42,6 +42,9 @@ export function nodeClassRefOf(object: SnapshotObject): NodeClassRef | undefined
 export interface ProviderOptions {
   /** AWS region; by default the one the objects are in. */
   region?: string;
+  /** Settings of the controller that change what an AWS node is taken to have. */
+  reservedEnis?: number;
+  vmMemoryOverhead?: number;
 }
 
 export async function loadProvider(
@@ -62,7 +65,7 @@ async function loadAws(objects: readonly SnapshotObject[], options: ProviderOpti
   const { awsProviderFacts, builtInCatalogue } = await import('../../aws/catalogue.ts');
   const zones = zonesOf(objects);
   const region = options.region ?? zones[0]?.replace(/[a-z]$/, '');
-  const catalogue = await builtInCatalogue({ ...(region === undefined ? {} : { region }), zones });
+  const catalogue = await builtInCatalogue({ ...options, ...(region === undefined ? {} : { region }), zones });
   const known = new Map<SnapshotObject | undefined, InstanceTypeSpec[]>();
   return {
     name: 'aws',
