@@ -86,7 +86,7 @@ const searchBench: Bench = {
     for (let seed = 1; seed <= clusters; seed++) {
       const cluster = fragmentedCluster(seed, types);
       before += Fleet.of(cluster).members.reduce((sum, member) => sum + member.price, 0);
-      ours.push(settle(cluster, (round) => multiNodeCommand(round)));
+      ours.push(settle(cluster, (round, ahead) => multiNodeCommand(round, { ahead })));
       theirs.push(settle(cluster, (round) => prefixCommand(round)));
     }
     const runsMs = [performance.now() - started];

@@ -1,11 +1,14 @@
 // Lets disruption work on a snapshot until it has nothing more to do: after each command the pods are where the planner
 // puts them and the nodes are gone, as they would be some minutes later.
 import { atOnce, type Sliced } from '../../src/base/index.ts';
-import type { Command, Round, Snapshot, SnapshotObject } from '../../src/core/index.ts';
+import type { Command, Round, Sets, Snapshot, SnapshotObject } from '../../src/core/index.ts';
 import { emptinessCommand, Round as NewRound, planSnapshot, singleNodeCommand } from '../../src/core/index.ts';
 import { machineOf, nodeOf, typeNamed } from './fragmented.ts';
 
-export type MultiMethod = (round: Round) => Sliced<{ readonly command: Command | undefined }>;
+export type MultiMethod = (
+  round: Round,
+  ahead: Sets,
+) => Sliced<{ readonly command: Command | undefined; readonly ahead: Sets }>;
 
 export interface Settled {
   pricePerHour: number;
@@ -21,10 +24,15 @@ export function settle(start: Snapshot, multi: MultiMethod): Settled {
   let snapshot = start;
   let evictions = 0;
   let commands = 0;
+  let ahead: Sets = [];
+  const several = (round: Round): Command | undefined => {
+    const outcome = atOnce(multi(round, ahead));
+    ({ ahead } = outcome);
+    return outcome.command;
+  };
   for (;;) {
     const round = NewRound.of(snapshot);
-    const command =
-      emptinessCommand(round).command ?? atOnce(multi(round)).command ?? atOnce(singleNodeCommand(round)).command;
+    const command = emptinessCommand(round).command ?? several(round) ?? atOnce(singleNodeCommand(round)).command;
     if (command === undefined || commands === mostCommands) {
       const pricePerHour = round.fleet.members.reduce((sum, member) => sum + member.price, 0);
       return { pricePerHour, evictions, commands, nodes: round.fleet.members.length };

@@ -24,7 +24,7 @@ export { consolidationProblem, emptinessProblem } from './disruption/eligibility
 export { emptinessCommand } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
 export { budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
-export { bestWay, isWorthLookingAhead, type Way } from './disruption/look-ahead.ts';
+export { bestWay, isWorthLookingAhead, type Sets, type Way } from './disruption/look-ahead.ts';
 export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';
 export { Round } from './disruption/round.ts';
 export { singleNodeCommand } from './disruption/single-node.ts';

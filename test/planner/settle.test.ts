@@ -10,7 +10,7 @@ test('consolidation never ends dearer than the search over prefixes', { timeout:
   let cheaper = 0;
   for (const seed of [1, 5, 7]) {
     const cluster = fragmentedCluster(seed, types);
-    const ours = settle(cluster, (round) => multiNodeCommand(round)).pricePerHour;
+    const ours = settle(cluster, (round, ahead) => multiNodeCommand(round, { ahead })).pricePerHour;
     const theirs = settle(cluster, (round) => prefixCommand(round)).pricePerHour;
     expect(ours).toBeLessThanOrEqual(theirs + 1e-6);
     if (ours < theirs - 1e-6) cheaper += 1;

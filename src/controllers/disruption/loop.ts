@@ -17,6 +17,7 @@ import {
   multiNodeCommand,
   Round,
   type Score,
+  type Sets,
   singleNodeCommand,
   staticDriftCommands,
   stillCandidates,
@@ -71,6 +72,8 @@ export class DisruptionLoop {
   private readonly foundNothing = new Map<Memo, number>();
   private unseenPools: ReadonlySet<string> = new Set();
   private seenNodes: ReadonlySet<string> = new Set();
+  /** What the last set of nodes was to be followed by. */
+  private ahead: Sets = [];
   /** Claims, by uid, whose replacement would have brought back what was replaced. */
   private readonly inCircles = new Set<string>();
   private lastRunMs: number | undefined;
@@ -172,7 +175,9 @@ export class DisruptionLoop {
     if (this.isSettled('multi')) return 'idle';
     this.countEligible(round, 'Underutilized');
     const isTimeUp = this.timeLimit(multiLimitMs);
-    const found = await this.sliced('Underutilized', 'multi', multiNodeCommand(round, { isTimeUp }));
+    const work = multiNodeCommand(round, { ahead: this.ahead, isTimeUp });
+    const found = await this.sliced('Underutilized', 'multi', work);
+    this.ahead = found.ahead;
     if (found.timedOut) this.parts.metrics.timeouts.add({ consolidation_type: 'multi' });
     this.judge(found.rejected, 'rejected');
     if (found.command === undefined) {

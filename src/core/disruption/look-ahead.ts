@@ -1,7 +1,7 @@
 // What is best in the end, not only at once. A command that saves most now may leave nodes that nothing fits any more; so
-// for clusters of moderate size each way of choosing is followed to where it would stop, and the first step of the one that
-// ends cheapest is taken. One of the ways is the ordinary one (longest prefix, then single nodes), so the end is never
-// dearer than that; following a way one step leaves the rest of it open, so it stays that way from round to round.
+// for clusters of moderate size several ways are followed to where they would stop, and the first step of the one that
+// ends best is taken. One of the ways is the ordinary one (longest prefix, then single nodes), and none that ends dearer
+// counts. What was planned to follow a step is one of the ways of the next round, so it stays like that to the end.
 
 import type { Sliced } from '../../base/index.ts';
 import { afterCommand } from './after-command.ts';
@@ -9,8 +9,10 @@ import type { Command } from './command.ts';
 import { consolidationCommand } from './consolidation-command.ts';
 import { emptinessCommand } from './emptiness.ts';
 import { Round } from './round.ts';
+import { bestSequence } from './sequences.ts';
 import { type Found, SetSearch } from './set-search.ts';
 import { singleNodeCommand } from './single-node.ts';
+import { sketchOf } from './sketch.ts';
 
 /** Beyond, looking ahead would take longer than it is worth. */
 const mostNodes = 80;
@@ -18,13 +20,25 @@ const mostPods = 1_500;
 /** A way that long goes in circles. */
 const mostSteps = 80;
 /** Of two ways that cost nearly the same the one that moves fewer pods: what a moved pod counts, in pods' average prices. */
-const movedPodWeight = 0.1;
+const movedPodWeight = 0.45;
 const cent = 1e-9;
 
 export interface Step {
   readonly command: Command;
   /** Absent for single nodes: those are another method's business. */
   readonly found?: Found;
+  /** Sets of nodes, by name, that should go next. */
+  readonly ahead?: Sets;
+}
+
+/** Sets of nodes, by name, one after the other. */
+export type Sets = readonly (readonly string[])[];
+
+export interface WayOptions {
+  readonly search?: SetSearch;
+  /** What was planned when the step before was taken. */
+  readonly ahead?: Sets;
+  isTimeUp?(): boolean;
 }
 
 type Choice = (round: Round, search: SetSearch) => Sliced<Step | undefined>;
@@ -65,21 +79,47 @@ const inOrder = (...parts: readonly Choice[]): Choice =>
     return undefined;
   };
 
-/** The ordinary way first: no other may end dearer. */
-const choices: readonly Choice[] = [
-  inOrder(longest, singly, widely(0)),
-  inOrder(widely(0), singly),
-  inOrder(widely(0.2), singly),
-  inOrder(widely(0.5), singly),
-  inOrder(singly, widely(0)),
-];
+/** As everybody does it: no other way may end dearer. */
+const ordinary = inOrder(longest, singly, widely(0));
+
+/** What saves most at once, then single nodes. */
+const greedy = inOrder(widely(0), singly);
+
+/** What moving a pod counts while sequences are tried, in pods' average prices: thrifty ones and thorough ones. */
+const podWeights = [0.03, 0.08, 0.2, 0.4];
+
+/** One set after the other, as far as the planner agrees; then the ordinary way. */
+function inSequence(sets: Sets): Choice {
+  let ahead = sets;
+  return function* (round, search) {
+    while (ahead.length > 0) {
+      const [next = [], ...rest] = ahead;
+      ahead = rest;
+      const found = yield* search.named(next);
+      if (found !== undefined) return { ...stepOf(found), ahead };
+    }
+    return yield* ordinary(round, search);
+  };
+}
+
+/** Sequences of sets that seem to end well, none of them twice. */
+function* sequences(round: Round, search: SetSearch, isTimeUp: () => boolean): Sliced<Iterable<Sets>> {
+  const sketch = yield* sketchOf(round, search.members);
+  const budgets = round.allowance('Underutilized');
+  const { spotToSpot } = round.fleet;
+  const budgetOf = (poolName: string | undefined): number => budgets.of(poolName);
+  const found = new Map<string, Sets>();
+  for (const podWeight of podWeights) {
+    const members = yield* bestSequence(sketch, { podWeight, spotToSpot, budgetOf, isTimeUp });
+    const sets = members.map((set) => set.map((member) => member.name));
+    if (sets.length > 0) found.set(JSON.stringify(sets), sets);
+  }
+  return found.values();
+}
 
 /** The way that ends best; without a first step if there is nothing to do. */
-export function* bestWay(
-  round: Round,
-  search = new SetSearch(round),
-  isTimeUp: () => boolean = () => false,
-): Sliced<Way | undefined> {
+export function* bestWay(round: Round, options: WayOptions = {}): Sliced<Way> {
+  const { search = new SetSearch(round), ahead = [], isTimeUp = () => false } = options;
   const { members } = round.fleet;
   const pods = members.reduce((sum, member) => sum + member.pods.length, 0);
   const weight = (movedPodWeight * priceOf(round)) / Math.max(1, pods);
@@ -88,14 +128,16 @@ export function* bestWay(
     const less = total(than) - total(way);
     return less > cent || (less > -cent && way.commands.length < than.commands.length);
   };
-  let best: Way | undefined;
-  let most = Number.POSITIVE_INFINITY;
-  for (const choice of choices) {
+  const usual = yield* follow(round, search, ordinary, isTimeUp);
+  let best = usual;
+  const consider = function* (choice: Choice): Sliced<void> {
+    if (isTimeUp()) return;
     const way = yield* follow(round, search, choice, isTimeUp);
-    if (best === undefined) most = way.pricePerHour + cent;
-    if (way.pricePerHour <= most && (best === undefined || isBetter(way, best))) best = way;
-    if (isTimeUp()) break;
-  }
+    if (way.pricePerHour <= usual.pricePerHour + cent && isBetter(way, best)) best = way;
+  };
+  if (ahead.length > 0) yield* consider(inSequence(ahead));
+  yield* consider(greedy);
+  for (const sets of yield* sequences(round, search, isTimeUp)) yield* consider(inSequence(sets));
   return best;
 }
 

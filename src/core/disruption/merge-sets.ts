@@ -7,7 +7,7 @@ import type { Member } from './fleet.ts';
 import type { LaunchPrices } from './launch-prices.ts';
 import type { WhatIf } from './what-if.ts';
 
-export interface Load {
+interface Load {
   readonly member: Member;
   /** What its movable pods ask for, by resource column. */
   readonly amounts: Float64Array;
@@ -15,7 +15,7 @@ export interface Load {
 }
 
 /** A new node that could be had, and nothing as cheap is larger. */
-interface Target {
+export interface Target {
   readonly poolName: string;
   readonly instanceType: string;
   readonly room: Float64Array;
@@ -73,7 +73,7 @@ function groupsOf(loads: readonly Load[]): [string, Load[]][] {
   return [...groups.values()].filter(([, own]) => own.length >= 2);
 }
 
-function targetsOf(template: Template, prices: LaunchPrices): Target[] {
+export function targetsOf(template: Template, prices: LaunchPrices): Target[] {
   const launch = prices.of(template, template.set);
   const targets: Target[] = [];
   template.rows.typeOf.forEach((type, row) => {

@@ -5,11 +5,13 @@ import type { Sliced } from '../../base/index.ts';
 import type { Score } from './balanced.ts';
 import type { Command } from './command.ts';
 import { consolidationCommand } from './consolidation-command.ts';
-import { bestWay, isWorthLookingAhead } from './look-ahead.ts';
+import { bestWay, isWorthLookingAhead, type Sets, type Step } from './look-ahead.ts';
 import type { Round } from './round.ts';
 import { type Found, SetSearch } from './set-search.ts';
 
 export interface MultiOptions {
+  /** What the last command was to be followed by. */
+  readonly ahead?: Sets;
   isTimeUp?(): boolean;
 }
 
@@ -19,24 +21,31 @@ export interface MultiOutcome {
   readonly rejected: readonly Score[];
   readonly constrained: boolean;
   readonly timedOut: boolean;
+  /** What should follow the command, for the next round. */
+  readonly ahead: Sets;
 }
 
 export function* multiNodeCommand(round: Round, options: MultiOptions = {}): Sliced<MultiOutcome> {
   return yield* searched(round, options, function* (search, isTimeUp) {
-    if (!isWorthLookingAhead(round)) return yield* search.wide(0);
-    return (yield* bestWay(round, search, isTimeUp))?.first?.found;
+    if (!isWorthLookingAhead(round)) return { found: yield* search.wide(0) };
+    return (yield* bestWay(round, { ...options, search, isTimeUp })).first;
   });
 }
 
 /** The prefix search alone: the method to compare with. */
 export function* prefixCommand(round: Round, options: MultiOptions = {}): Sliced<MultiOutcome> {
-  return yield* searched(round, options, (search) => search.prefix());
+  return yield* searched(round, options, function* (search) {
+    return { found: yield* search.prefix() };
+  });
 }
 
 function* searched(
   round: Round,
   options: MultiOptions,
-  choose: (search: SetSearch, isTimeUp: () => boolean) => Sliced<Found | undefined>,
+  choose: (
+    search: SetSearch,
+    isTimeUp: () => boolean,
+  ) => Sliced<(Pick<Step, 'ahead'> & { found?: Found | undefined }) | undefined>,
 ): Sliced<MultiOutcome> {
   let timedOut = false;
   const isTimeUp = (): boolean => {
@@ -46,7 +55,7 @@ function* searched(
   const search = new SetSearch(round, isTimeUp);
   yield;
   const { constrained, rejected } = search;
-  const found = search.members.length >= 2 ? yield* choose(search, isTimeUp) : undefined;
+  const { found, ahead = [] } = (search.members.length >= 2 ? yield* choose(search, isTimeUp) : undefined) ?? {};
   const command = found === undefined ? undefined : consolidationCommand('multi', found.members, found.answer);
-  return { command, scores: found?.scores ?? [], rejected, constrained, timedOut };
+  return { command, scores: found?.scores ?? [], rejected, constrained, timedOut, ahead };
 }

@@ -95,6 +95,12 @@ export class SetSearch {
     return found.sort((left, right) => worth(right) - worth(left))[0];
   }
 
+  /** The set of these nodes, if they may go together. */
+  *named(names: readonly string[]): Sliced<Found | undefined> {
+    const members = this.members.filter(({ name }) => names.includes(name));
+    return members.length === names.length && this.isAffordable(members) ? yield* this.ask(members) : undefined;
+  }
+
   private *merges(podCost: number): Sliced<MergeSet[]> {
     const { whatIf, consolidator } = this.round;
     const sets: MergeSet[] = [];
@@ -165,10 +171,13 @@ export class SetSearch {
   }
 
   private *tryIfAffordable(members: readonly Member[]): Sliced<Found | undefined> {
-    if (members.length < 2 || members.length > mostMembers || this.work <= 0) return undefined;
+    return this.work > 0 && this.isAffordable(members) ? yield* this.ask(members) : undefined;
+  }
+
+  private isAffordable(members: readonly Member[]): boolean {
+    if (members.length < 2 || members.length > mostMembers) return false;
     const allowance = this.round.allowance('Underutilized');
-    if (!members.every((member) => allowance.take(member.poolName))) return undefined;
-    return yield* this.ask(members);
+    return members.every((member) => allowance.take(member.poolName));
   }
 
   private *ask(members: readonly Member[]): Sliced<Found | undefined> {

@@ -120,6 +120,16 @@ export class WhatIf {
     return this.podsOf.get(member.name)?.length ?? 0;
   }
 
+  /** Positions of the pods that would have to move, in the order of the queue. */
+  podsToMove(member: Member): readonly number[] {
+    return this.podsOf.get(member.name) ?? [];
+  }
+
+  /** Whether pods that move for consolidation may go to the node with this number. */
+  takesMovedPods(index: number): boolean {
+    return this.restless[index] === open && !this.isUnready(index);
+  }
+
   /** What its movable pods ask for together, by resource column. */
   loadOf(member: Member): Float64Array {
     const { workload, resources } = this.fleet.movable.world;
