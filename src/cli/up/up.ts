@@ -146,7 +146,7 @@ function showCluster(terminal: Terminal, screen: Screen, behaviour: Behaviour, c
 function welcome(terminal: Terminal, url: string, kubeconfig: string): string {
   const paint = paintFor(terminal);
   return [
-    `A simulated Kubernetes API listens on ${paint.bold(url)}. In another terminal:`,
+    `A simulated Kubernetes listens on ${paint.bold(url)}. In another terminal:`,
     '',
     `  ${paint.cyan(`export KUBECONFIG=${kubeconfig}`)}`,
     `  ${paint.cyan('kubectl get nodepools,nodeclaims,nodes')}`,

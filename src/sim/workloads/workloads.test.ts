@@ -66,6 +66,8 @@ const get = <T extends KubeObject>(resource: Resource<T>, name: string): Promise
   kube.get(resource, resource.namespaced ? { name, namespace } : { name });
 const patch = <T extends KubeObject>(resource: Resource<T>, name: string, body: object): Promise<T> =>
   kube.patch(resource, resource.namespaced ? { name, namespace } : { name }, { type: 'merge', body });
+const isRunning = (pod: Pod): boolean =>
+  pod.status?.phase === 'Running' && pod.metadata.deletionTimestamp === undefined;
 const isGone = async (resource: Resource, name: string): Promise<boolean> => {
   try {
     await get(resource, name);
@@ -240,6 +242,51 @@ test('a Job that fails too often has failed, and one with a lifetime goes', asyn
   expect(await isGone(jobs, 'bad')).toBe(true);
 });
 
+test('an Indexed Job gives each pod a number, and runs nothing while it is suspended', async () => {
+  await addNodes(1);
+  const spec = { completionMode: 'Indexed', completions: 3, parallelism: 3, suspend: true };
+  await job('numbered', spec, ['sleep', '5']);
+  const all = async (): Promise<Pod[]> =>
+    (await kube.list(resources.pods, { namespace, labelSelector: 'job-name=numbered' })).items;
+  await clock.runFor(10_000);
+  expect(await all()).toEqual([]);
+  await patch(jobs, 'numbered', { spec: { suspend: false } });
+  await clock.runFor(2_000);
+  const index = 'batch.kubernetes.io/job-completion-index';
+  expect((await all()).map(({ metadata }) => metadata.annotations?.[index]).sort()).toEqual(['0', '1', '2']);
+  await clock.runFor(20_000);
+  expect((await get(jobs, 'numbered')).status).toMatchObject({ succeeded: 3 });
+});
+
+test('a Job that takes too long fails, and its pods end', async () => {
+  await addNodes(1);
+  await job('slow', { activeDeadlineSeconds: 20 }, ['sleep', '1000']);
+  await clock.runFor(15_000);
+  expect((await get(jobs, 'slow')).status?.active).toBe(1);
+  await clock.runFor(15_000);
+  const { status } = await get(jobs, 'slow');
+  expect(status?.conditions?.[1]).toMatchObject({ type: 'Failed', reason: 'DeadlineExceeded' });
+  expect((await kube.list(resources.pods, { labelSelector: 'job-name=slow' })).items.filter(isRunning)).toEqual([]);
+});
+
+test('new templates of StatefulSets and DaemonSets reach every pod, one node after the other', async () => {
+  await addNodes(3);
+  await kube.create(resources.statefulSets, workload('db', { replicas: 3, serviceName: 'db' }));
+  await kube.create(resources.daemonSets, workload('agent', {}));
+  await clock.runFor(15_000);
+  await patch(resources.statefulSets, 'db', { spec: { template: template('db', {}, 'v2') } });
+  await patch(resources.daemonSets, 'agent', { spec: { template: template('agent', {}, 'v2') } });
+  let fewest = 3;
+  for (let i = 0; i < 60; i++) {
+    await clock.runFor(500);
+    for (const app of ['db', 'agent']) fewest = Math.min(fewest, (await pods(app)).filter(isRunning).length);
+  }
+  for (const app of ['db', 'agent']) {
+    expect((await pods(app)).map((pod) => pod.spec?.containers[0]?.image)).toEqual(['v2', 'v2', 'v2']);
+  }
+  expect(fewest).toBe(2);
+});
+
 test('a disruption budget allows what it can spare, and evictions stop there', async () => {
   await addNodes(2);
   await kube.create(resources.deployments, workload('web', { replicas: 4 }));
@@ -281,6 +328,25 @@ test('a node whose kubelet falls silent is unreachable, and its pods leave after
   await clock.runFor(310_000);
   const now = (await pods('web')).filter((pod) => pod.metadata.deletionTimestamp === undefined);
   expect(now.map((pod) => pod.spec?.nodeName)).toEqual(Array(4).fill('node-1'));
+});
+
+test.each([
+  ['MemoryPressure', 'True', ['memory-pressure:NoSchedule']],
+  ['DiskPressure', 'True', ['disk-pressure:NoSchedule']],
+  ['PIDPressure', 'True', ['pid-pressure:NoSchedule']],
+  ['NetworkUnavailable', 'True', ['network-unavailable:NoSchedule']],
+  ['Ready', 'False', ['not-ready:NoSchedule', 'not-ready:NoExecute']],
+])('a node with %s=%s is tainted for as long as that lasts', async (type, status, taints) => {
+  await addNodes(1);
+  const say = async (value: string): Promise<string[]> => {
+    const body = { status: { conditions: [{ type, status: value, reason: 'Test', message: '' }] } };
+    await kube.patch(resources.nodes, { name: 'node-0' }, { type: 'strategic', body }, { subresource: 'status' });
+    await clock.runFor(100);
+    const now = (await get(resources.nodes, 'node-0')).spec?.taints ?? [];
+    return now.map(({ key, effect }) => `${key}:${effect}`);
+  };
+  expect(await say(status)).toEqual(taints.map((taint) => `node.kubernetes.io/${taint}`));
+  expect(await say(status === 'True' ? 'False' : 'True')).toEqual([]);
 });
 
 test('a cordoned node is tainted, and free again when uncordoned', async () => {

@@ -307,6 +307,15 @@ export const workloads = [
       metadata: { name: 'tpl' },
       spec: { spec: { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: `gpu-${ns}`, count: 2 } }] } } },
     }),
+    post('/apis/resource.k8s.io/v1/resourceslices', {
+      metadata: { name: `slice-${ns}` },
+      spec: {
+        driver: 'gpu.example.com',
+        nodeName: 'n',
+        pool: { name: 'n', generation: 1, resourceSliceCount: 1 },
+        devices: [{ name: 'gpu-0', attributes: { model: { string: 'x' } }, capacity: { memory: { value: '40Gi' } } }],
+      },
+    }),
   ]),
   interaction('a ConfigMap named like a workload is none', (ns) => [
     post(core(ns, 'configmaps'), configMap('d')),

@@ -26,6 +26,8 @@ export async function startDemo(options: DemoOptions): Promise<Timer> {
   for (const { resource, object } of company()) await createIfMissing(kube, resource, object);
   const startMs = clock.now() - (startHour / 24) * dayMs;
   const started = new Set<string>();
+  /** The replicas it set last. Whoever sets others has taken over. */
+  const set = new Map<string, number>();
 
   const step = async (): Promise<void> => {
     const days = (clock.now() - startMs) / dayMs;
@@ -45,9 +47,12 @@ export async function startDemo(options: DemoOptions): Promise<Timer> {
   const scale = async (name: keyof typeof namespaceOf, replicas: number): Promise<void> => {
     const ref = { name, namespace: namespaceOf[name] };
     try {
-      const { spec } = await kube.get(resources.deployments, ref);
-      if (spec?.replicas === replicas) return;
-      await kube.patch(resources.deployments, ref, { type: 'merge', body: { spec: { replicas } } });
+      const now = (await kube.get(resources.deployments, ref)).spec?.replicas;
+      if (now !== replicas) {
+        if (set.has(name) && now !== set.get(name)) return;
+        await kube.patch(resources.deployments, ref, { type: 'merge', body: { spec: { replicas } } });
+      }
+      set.set(name, replicas);
     } catch (error) {
       // Somebody playing with the cluster has deleted it: theirs to decide.
       if (!isKubeError(error, 'NotFound')) throw error;
