@@ -1,6 +1,6 @@
 // Turns the definition of a kind into the CustomResourceDefinition users install. The result is plain JSON: it can be
 // printed, sent to an API server, or installed in the embedded one.
-import type { KindDefinition } from './kinds/definition.ts';
+import type { KindDefinition, PrinterColumn } from './kinds/definition.ts';
 import type { Structural } from './schema/structural.ts';
 
 export interface CustomResourceDefinition {
@@ -22,7 +22,7 @@ export interface CustomResourceDefinition {
       name: string;
       served: boolean;
       storage: boolean;
-      additionalPrinterColumns: { name: string; type: string; jsonPath: string; priority?: number }[];
+      additionalPrinterColumns?: { name: string; type: string; jsonPath: string; priority?: number }[];
       subresources: { status: object; scale?: { specReplicasPath: string; statusReplicasPath: string } };
       schema: { openAPIV3Schema: Structural };
     }[];
@@ -42,7 +42,7 @@ export function objectSchema(definition: KindDefinition): Structural {
         spec: definition.spec,
         status: definition.status,
       },
-      required: ['spec'],
+      ...(definition.specIsOptional === true ? {} : { required: ['spec'] }),
     }),
   ) as Structural;
 }
@@ -69,10 +69,7 @@ export function customResourceDefinition(definition: KindDefinition): CustomReso
           name: version,
           served: true,
           storage: true,
-          additionalPrinterColumns: definition.columns.map(({ wide, ...column }) => ({
-            ...column,
-            ...(wide === true ? { priority: 1 } : {}),
-          })),
+          ...(definition.columns.length === 0 ? {} : { additionalPrinterColumns: definition.columns.map(column) }),
           subresources: { status: {}, ...(scale === undefined ? {} : { scale }) },
           schema: { openAPIV3Schema: objectSchema(definition) },
         },
@@ -80,3 +77,5 @@ export function customResourceDefinition(definition: KindDefinition): CustomReso
     },
   };
 }
+
+const column = ({ wide, ...shown }: PrinterColumn) => ({ ...shown, ...(wide === true ? { priority: 1 } : {}) });

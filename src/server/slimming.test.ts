@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { EC2NodeClass } from '../api/index.ts';
+import { ec2NodeClasses } from '../aws/index.ts';
 import { nodeClaims } from '../controllers/index.ts';
 import { type Pod, resources } from '../ports/index.ts';
 import { slimmingOf } from './slimming.ts';
@@ -43,4 +45,12 @@ test('equal parts of two pods are one object', () => {
 
 test('our own objects are kept whole', () => {
   expect(slimmingOf(nodeClaims)).toBeUndefined();
+});
+
+test('a node class written without a spec is one that selects nothing', () => {
+  const bare = { metadata: { name: 'default' } } as unknown as EC2NodeClass;
+  expect(slimmingOf(ec2NodeClasses)?.(bare)).toEqual({
+    metadata: { name: 'default' },
+    spec: { subnetSelectorTerms: [], securityGroupSelectorTerms: [], amiSelectorTerms: [] },
+  });
 });

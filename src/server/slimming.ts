@@ -1,5 +1,7 @@
 // What our caches leave out of pods and nodes: what only kubelets and people read. Everything the planner, the drain and
-// the metrics look at stays, resized resources in container statuses included.
+// the metrics look at stays, resized resources in container statuses included. Node classes get what the API server does
+// not ask of them: a spec.
+import { awsGroup, type EC2NodeClass } from '../api/index.ts';
 import type { KubeObject, Node, Pod, Resource } from '../ports/index.ts';
 import { resources } from '../ports/index.ts';
 import { slimmer } from '../runtime/index.ts';
@@ -54,8 +56,28 @@ const slimPod = slimmer<Pod>({
 
 const slimNode = slimmer<Node>({ drop: ['status.images', 'status.volumesInUse', 'status.nodeInfo', 'status.config'] });
 
-/** How objects of a resource are made smaller before a cache keeps them; undefined keeps them whole. */
+const nothingSelected: EC2NodeClass['spec'] = {
+  subnetSelectorTerms: [],
+  securityGroupSelectorTerms: [],
+  amiSelectorTerms: [],
+};
+const completeClass = (nodeClass: EC2NodeClass): EC2NodeClass => ({
+  ...nodeClass,
+  spec: nodeClass.spec ?? nothingSelected,
+});
+
+const rules = new Map<string, unknown>([
+  [keyOf(resources.pods), slimPod],
+  [keyOf(resources.nodes), slimNode],
+  // By name: the provider's room brings the AWS SDK with it.
+  [keyOf({ plural: 'ec2nodeclasses', group: awsGroup }), completeClass],
+]);
+
+/** How a cache changes objects of a resource before it keeps them; undefined keeps them as they are. */
 export function slimmingOf<T extends KubeObject>(resource: Resource<T>): ((object: T) => T) | undefined {
-  const rules: Record<string, unknown> = { [resources.pods.plural]: slimPod, [resources.nodes.plural]: slimNode };
-  return resource.group === '' ? (rules[resource.plural] as ((object: T) => T) | undefined) : undefined;
+  return rules.get(keyOf(resource)) as ((object: T) => T) | undefined;
+}
+
+function keyOf({ plural, group }: Pick<Resource, 'plural' | 'group'>): string {
+  return `${plural}.${group}`;
 }

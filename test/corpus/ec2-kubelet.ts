@@ -108,7 +108,7 @@ export const ec2KubeletCases: CorpusCase[] = [
   ),
   ...underRule(
     'eviction grace periods',
-    ...each(['1m', '1m30s', '90s', '500ms', '1.5h', '0'], (value) =>
+    ...each(['1m', '1m30s', '90s', '500ms', '1.5h', '0', '+0', '-1m', '.5s'], (value) =>
       accept(`grace ${value}`, kubelet({ evictionSoft: one('5%'), evictionSoftGracePeriod: one(value) })),
     ),
     ...each(['soon', '5', '1d'], (value) =>

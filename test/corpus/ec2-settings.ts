@@ -21,7 +21,8 @@ const identityCases: CorpusCase[] = underRule(
   accept('role changed', ec2Class({ role: 'other' }), { update: ec2Class() }),
   accept('role replaced by a profile', byProfile(), { update: ec2Class() }),
   accept('profile replaced by a role', ec2Class(), { update: byProfile() }),
-  reject('no EC2NodeClass spec', { ...ec2Class(), spec: undefined }, 'spec', 'Required value'),
+  accept('no EC2NodeClass spec', { ...ec2Class(), spec: undefined }),
+  reject('an empty EC2NodeClass spec', { ...ec2Class(), spec: {} }, 'spec.subnetSelectorTerms', 'Required value'),
 );
 
 const tags = (map: Record<string, unknown>) => ec2Class({ tags: map });
@@ -125,6 +126,12 @@ const diskCases: CorpusCase[] = underRule(
   reject(
     'initialization rate without a snapshot',
     disk({ volumeSize: '20Gi', volumeInitializationRate: 100 }),
+    ebsAt,
+    'snapshotID must be set when volumeInitializationRate is set',
+  ),
+  reject(
+    'initialization rate with an empty snapshot',
+    disk({ snapshotID: '', volumeInitializationRate: 100 }),
     ebsAt,
     'snapshotID must be set when volumeInitializationRate is set',
   ),
@@ -326,6 +333,14 @@ const reservation = {
   ownerID: '012345678901',
 };
 const onStatus = { update: ec2Class(), subresource: 'status' as const };
+const ready = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Ready',
+  message: '',
+  lastTransitionTime: '2026-01-02T03:04:05Z',
+  observedGeneration: 1,
+};
 
 const statusCases: CorpusCase[] = underRule(
   'EC2NodeClass status',
@@ -344,16 +359,7 @@ const statusCases: CorpusCase[] = underRule(
       ],
       capacityReservations: [reservation],
       instanceProfile: 'p',
-      conditions: [
-        {
-          type: 'Ready',
-          status: 'True',
-          reason: 'Ready',
-          message: '',
-          lastTransitionTime: '2026-01-02T03:04:05Z',
-          observedGeneration: 1,
-        },
-      ],
+      conditions: [ready],
     }),
     {
       ...onStatus,
@@ -362,6 +368,16 @@ const statusCases: CorpusCase[] = underRule(
         'status.capacityReservations.0.state': 'active',
       },
     },
+  ),
+  accept('status: a condition type twice', withStatus(ec2Class(), { conditions: [ready, ready] }), onStatus),
+  ...each(['reason', 'message'], (field) =>
+    reject(
+      `status: a condition without ${field}`,
+      withStatus(ec2Class(), { conditions: [{ ...ready, [field]: undefined }] }),
+      `status.conditions[0].${field}`,
+      'Required value',
+      onStatus,
+    ),
   ),
   reject(
     'status: a subnet without a zone',

@@ -5,6 +5,13 @@ import { buffer, claim, kwokClass, overlay, withStatus } from './objects.ts';
 const changed = (name: string, fields: object): Case =>
   reject(`NodeClaim: ${name} changed`, claim(fields), 'spec', 'spec is immutable', { update: claim() });
 
+const strictCondition = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Ready',
+  message: '',
+  lastTransitionTime: '2026-01-02T03:04:05Z',
+};
 const laxCondition = { type: 'Launched', status: 'Unknown', lastTransitionTime: '2026-01-02T03:04:05Z' };
 
 const claimStatus = (name: string, value: unknown, more: Partial<Case> = {}): Case =>
@@ -124,6 +131,7 @@ const overlayCases: CorpusCase[] = [
         'karpenter.sh/capacity-type',
         'karpenter.k8s.aws/instance-family',
         'karpenter.kwok.sh/instance-cpu',
+        'karpenter.kwok.sh/x',
         'a.b/c',
       ],
       (key) => accept(`overlay: key ${key}`, overlay(overlayRequirement(key, 'Exists'))),
@@ -311,7 +319,21 @@ const kwokCases: CorpusCase[] = [
         'should match',
       ),
     ),
-    reject('kwok: no spec', { ...kwokClass(), spec: undefined }, 'spec', 'Required value'),
+    accept('kwok: no spec', { ...kwokClass(), spec: undefined }, { stored: { 'status.conditions.0.status': 'True' } }),
+    accept(
+      'kwok: a condition type twice',
+      withStatus(kwokClass(), { conditions: [strictCondition, { ...strictCondition, status: 'False' }] }),
+      { update: kwokClass(), subresource: 'status' },
+    ),
+    ...each(['reason', 'message'], (field) =>
+      reject(
+        `kwok: a condition without ${field}`,
+        withStatus(kwokClass(), { conditions: [{ ...strictCondition, [field]: undefined }] }),
+        `status.conditions[0].${field}`,
+        'Required value',
+        { update: kwokClass(), subresource: 'status' },
+      ),
+    ),
   ),
   ...underRule(
     'KWOKNodeClass faults',

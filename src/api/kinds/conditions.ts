@@ -1,5 +1,6 @@
-// The conditions list of every kind's status. `strict` is the shape Kubernetes asks of new APIs; the lax one (NodeClaim,
-// EC2NodeClass, KWOKNodeClass) also takes a condition without reason or message.
+// The conditions list of every kind's status. `strict` is the shape Kubernetes asks of new APIs; the lax one (NodeClaim)
+// also takes a condition without reason or message. Lists are merged by type, but for those of node classes, which are
+// replaced as a whole: whoever applies one owns all of it, as with Karpenter's.
 import type * as Type from 'typebox';
 import { int64, listOf, object, oneOf, optional, text, time } from '../schema/build.ts';
 import { conditionReason, conditionReasonOrEmpty, conditionType } from './patterns.ts';
@@ -19,16 +20,16 @@ const mapByType = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys
 
 const listDescription = 'The state of the object, one entry per aspect.';
 
-export const strictConditions = () =>
-  listOf(
-    listDescription,
-    object('One aspect of the state.', {
-      ...shared(),
-      reason: text('Why, in one CamelCase word.', { minLength: 1, maxLength: 1024, pattern: conditionReason }),
-      message: text('Why, in words for people; may be empty.', { maxLength: 32_768 }),
-    }),
-    mapByType,
-  );
+const strictCondition = () =>
+  object('One aspect of the state.', {
+    ...shared(),
+    reason: text('Why, in one CamelCase word.', { minLength: 1, maxLength: 1024, pattern: conditionReason }),
+    message: text('Why, in words for people; may be empty.', { maxLength: 32_768 }),
+  });
+
+export const strictConditions = () => listOf(listDescription, strictCondition(), mapByType);
+
+export const nodeClassConditions = () => listOf(listDescription, strictCondition());
 
 const laxCondition = object('One aspect of the state.', {
   ...shared(),

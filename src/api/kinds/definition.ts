@@ -18,7 +18,10 @@ export interface KindDefinition<Spec extends Type.TSchema = Type.TSchema, Status
   shortNames?: readonly string[];
   category: string;
   namespaced: boolean;
+  /** An object without a spec is valid. */
+  specIsOptional?: true;
   description: string;
+  /** None leaves it to the API server, which shows the age. */
   columns: readonly PrinterColumn[];
   scale?: { specReplicasPath: string; statusReplicasPath: string };
   spec: Spec;

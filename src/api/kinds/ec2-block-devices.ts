@@ -25,7 +25,7 @@ const ebs = object(
   rules(
     rule('has(self.snapshotID) || has(self.volumeSize)', 'snapshotID or volumeSize must be defined'),
     rule(
-      '!has(self.volumeInitializationRate) || has(self.snapshotID)',
+      "!has(self.volumeInitializationRate) || (has(self.snapshotID) && self.snapshotID != '')",
       'snapshotID must be set when volumeInitializationRate is set',
     ),
   ),

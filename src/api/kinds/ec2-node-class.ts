@@ -18,7 +18,7 @@ import {
   time,
 } from '../schema/build.ts';
 import type { ValidationRule } from '../schema/structural.ts';
-import { laxConditions } from './conditions.ts';
+import { nodeClassConditions } from './conditions.ts';
 import { ageColumn, conditionColumn, defineKind } from './definition.ts';
 import { blockDeviceMappings } from './ec2-block-devices.ts';
 import { kubelet } from './ec2-kubelet.ts';
@@ -196,7 +196,7 @@ const status = object('What the selectors found.', {
           object('A requirement.', {
             key: text('Label it is about.'),
             operator: text('How the label and the values relate.'),
-            values: optional(listOf('Values.', text('A value.'))),
+            values: optional(listOf('Values.', text('A value.'), { 'x-kubernetes-list-type': 'atomic' })),
           }),
         ),
       }),
@@ -219,7 +219,7 @@ const status = object('What the selectors found.', {
     ),
   ),
   instanceProfile: optional(text('Instance profile in use.')),
-  conditions: optional(laxConditions()),
+  conditions: optional(nodeClassConditions()),
 });
 
 export const ec2NodeClass = defineKind({
@@ -230,6 +230,7 @@ export const ec2NodeClass = defineKind({
   shortNames: ['ec2nc', 'ec2ncs'],
   category: 'karpenter',
   namespaced: false,
+  specIsOptional: true,
   description: 'Where and how instances are started on AWS.',
   columns: [
     conditionColumn('Ready', conditionType.ready),

@@ -17,22 +17,19 @@ const tags = () =>
 
 const id = (pattern: string) => optional(text('Id to match.', { pattern }));
 
-/** A test that holds if the term `t` says anything by these fields; empty tags say nothing. */
-const anyOf = (fields: readonly string[]): string =>
-  fields.map((field) => (field === 'tags' ? '(has(t.tags) && t.tags.size() > 0)' : `has(t.${field})`)).join(' || ');
-
+/** Empty tags count as tags: they match everything. */
 const needsOne = (fields: readonly string[]): ValidationRule =>
   rule(
-    `self.all(t, ${anyOf(fields)})`,
+    `self.all(t, ${fields.map((field) => `has(t.${field})`).join(' || ')})`,
     `expected at least one, got none, [${fields.map((field) => `'${field}'`).join(', ')}]`,
   );
 
 const together = (field: string, others: readonly string[]): string =>
   `has(t.${field}) && (${others.map((other) => `has(t.${other})`).join(' || ')})`;
 
-/** Refuses `field` beside the others, but only when all terms do it. */
+/** Refuses `field` beside the others, but only when all terms do it: those of an empty list do, too. */
 const apartSomewhere = (field: string, others: readonly string[], message: string): ValidationRule =>
-  rule(`self.size() == 0 || !self.all(t, ${together(field, others)})`, message);
+  rule(`!self.all(t, ${together(field, others)})`, message);
 
 const apart = (field: string, others: readonly string[], message: string): ValidationRule =>
   rule(`!self.exists(t, ${together(field, others)})`, message);
@@ -112,7 +109,7 @@ const alias = () =>
         ),
         rule(`self.split('@')[0] in [${quoted}]`, `family is not supported, must be one of the following: ${quoted}`),
         rule(
-          "!self.startsWith('windows') || self.matches('^[^@]*@latest$')",
+          "!self.startsWith('windows') || self.split('@')[1] == 'latest'",
           "windows families may only specify version 'latest'",
         ),
       ),

@@ -4,8 +4,8 @@ import type * as Type from 'typebox';
 import { capacityType, conditionType, kwokGroup } from '../names.ts';
 import type { ObjectMeta } from '../object-meta.ts';
 import { int32, int64, listOf, object, oneOf, optional, text } from '../schema/build.ts';
-import { laxConditions } from './conditions.ts';
-import { ageColumn, conditionColumn, defineKind } from './definition.ts';
+import { nodeClassConditions } from './conditions.ts';
+import { defineKind } from './definition.ts';
 import { duration } from './patterns.ts';
 
 const span = (description: string, options: { default?: string } = {}) =>
@@ -106,7 +106,7 @@ const spec = object('Settings of the simulated provider.', {
 
 const status = object(
   'State of the node class.',
-  { conditions: optional(laxConditions()) },
+  { conditions: optional(nodeClassConditions()) },
   {
     // A node class that only simulates is ready from the start. The instant is a constant because a schema default cannot
     // know the time.
@@ -117,7 +117,7 @@ const status = object(
           status: 'True',
           reason: 'Ready',
           message: '',
-          lastTransitionTime: '2024-01-01T00:00:00Z',
+          lastTransitionTime: '2024-01-01T01:01:01Z',
         },
       ],
     },
@@ -132,8 +132,9 @@ export const kwokNodeClass = defineKind({
   shortNames: ['kwoknc', 'kwokncs'],
   category: 'karpenter',
   namespaced: false,
+  specIsOptional: true,
   description: 'Settings for nodes that exist only as objects, with no machine behind them.',
-  columns: [conditionColumn('Ready', conditionType.ready), ageColumn],
+  columns: [],
   spec,
   status,
 });
@@ -144,6 +145,6 @@ export interface KWOKNodeClass {
   apiVersion?: string;
   kind?: string;
   metadata: ObjectMeta;
-  spec: Type.Static<typeof spec>;
+  spec?: Type.Static<typeof spec>;
   status?: Type.Static<typeof status>;
 }

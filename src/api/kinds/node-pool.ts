@@ -73,12 +73,14 @@ const template = object('What the nodes look like.', {
           maxProperties: 100,
           'x-kubernetes-map-type': 'atomic',
           'x-kubernetes-validations': labelKeyRules(
-            { ownedByPool: true },
+            { ownedByPool: true, of: 'label' },
             (test) => `self.all(k, ${test.replaceAll('KEY', 'k')})`,
           ),
         }),
       ),
-      annotations: optional(mapOf('Annotations of the nodes.', text('A value.'))),
+      annotations: optional(
+        mapOf('Annotations of the nodes.', text('A value.'), { 'x-kubernetes-map-type': 'granular' }),
+      ),
     }),
   ),
   spec: object('The nodes themselves.', {

@@ -12,7 +12,7 @@ export const duration = '^([0-9]+(s|m|h))+$';
 export const durationOrNever = '^(([0-9]+(s|m|h))+|Never)$';
 
 /** Any duration Go reads. */
-export const goDuration = '^([+-]?(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+|0)$';
+export const goDuration = '^[+-]?((([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+|0)$';
 
 /** What condition types look like. */
 export const conditionType =

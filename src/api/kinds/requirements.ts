@@ -20,7 +20,8 @@ const launchTimeLabels: readonly string[] = [
 interface KeyRules {
   /** The key is a NodePool's own: it may not choose the pool it belongs to. */
   ownedByPool: boolean;
-  forOverlay?: boolean;
+  /** Karpenter's own definitions restrict the simulated provider's domain in requirements alone. */
+  of: 'label' | 'requirement' | 'overlay';
 }
 
 const quoted = (values: readonly string[]): string => `[${values.map((value) => `'${value}'`).join(', ')}]`;
@@ -35,15 +36,16 @@ function domainRule(domain: string, allowed: readonly string[], wrap: (test: str
 }
 
 /** Rules on one label key; `wrap` turns a test on `KEY` into the rule's expression. */
-export function labelKeyRules({ ownedByPool, forOverlay = false }: KeyRules, wrap: (test: string) => string) {
+export function labelKeyRules({ ownedByPool, of }: KeyRules, wrap: (test: string) => string) {
   const aws = names.awsWellKnownLabels.filter(
-    (key) => key.startsWith(names.awsGroup) && !(forOverlay && launchTimeLabels.includes(key)),
+    (key) => key.startsWith(names.awsGroup) && !(of === 'overlay' && launchTimeLabels.includes(key)),
   );
+  const kwok = [...names.kwokWellKnownLabels, names.kwokLabel.nodeClass];
   const banned = ownedByPool ? [names.label.nodePool, names.label.hostname] : [names.label.hostname];
   return [
     domainRule(names.group, [names.label.capacityType, names.label.nodePool], wrap),
     domainRule(names.awsGroup, aws, wrap),
-    domainRule(names.kwokGroup, [...names.kwokWellKnownLabels, names.kwokLabel.nodeClass], wrap),
+    ...(of === 'requirement' ? [domainRule(names.kwokGroup, kwok, wrap)] : []),
     ...banned.map((key) => rule(wrap(`KEY != '${key}'`), `label "${key}" is restricted`)),
   ];
 }
@@ -88,7 +90,7 @@ export const requirements = (ownedByPool: boolean) =>
   listOf(
     'Requirements on the labels of nodes; all of them hold.',
     object('A requirement on one label.', {
-      key: key({ ownedByPool }),
+      key: key({ ownedByPool, of: 'requirement' }),
       operator: operator(),
       values: values(),
       minValues: optional(
@@ -114,12 +116,13 @@ export const overlayRequirements = () =>
   listOf(
     'Requirements that choose the offerings this applies to; all of them hold.',
     object('A requirement on one label.', {
-      key: key({ ownedByPool: false, forOverlay: true }),
+      key: key({ ownedByPool: false, of: 'overlay' }),
       operator: operator(),
       values: values(),
     }),
     {
       maxItems: 100,
+      'x-kubernetes-list-type': 'atomic',
       'x-kubernetes-validations': [
         needsValue('NotIn'),
         needsValue('In'),

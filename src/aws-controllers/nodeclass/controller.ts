@@ -52,7 +52,9 @@ export function nodeClassController(context: ControllerContext, parts: NodeClass
     const { finalizers = [] } = nodeClass.metadata;
     if (finalizers.includes(awsFinalizer.termination)) return nodeClass;
     const metadata = { ...nodeClass.metadata, finalizers: [...finalizers, awsFinalizer.termination] };
-    return patchObject(kube, ec2NodeClasses, nodeClass, { ...nodeClass, metadata }, { locked: true });
+    const patched = await patchObject(kube, ec2NodeClasses, nodeClass, { ...nodeClass, metadata }, { locked: true });
+    // The lock keeps the spec as it was read; the server's answer has none where none was written.
+    return { ...patched, spec: nodeClass.spec };
   };
 
   return {

@@ -40,7 +40,8 @@ export class Draft {
   }
 
   private keep(conditions: ReturnType<typeof setCondition>): void {
-    if (conditions !== this.nodeClass.status?.conditions) this.update({ conditions: [...conditions] });
+    if (conditions !== this.nodeClass.status?.conditions)
+      this.update({ conditions: [...conditions] } as NodeClassStatus);
   }
 
   private context() {

@@ -52,7 +52,7 @@ export class Faults {
 
   /** Remembers what a node class asks for. */
   learn({ metadata, spec }: KWOKNodeClass): KwokFaults {
-    const faults = spec.faults ?? {};
+    const faults = spec?.faults ?? {};
     this.classes.set(metadata.name ?? '', faults);
     return faults;
   }

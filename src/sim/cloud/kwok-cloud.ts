@@ -84,7 +84,7 @@ export class KwokCloud implements Cloud {
     const nodeName = `kwok-${claim.metadata.name}-${this.suffix()}`;
     const node = this.nodeFor(claim, option, nodeName);
     if (this.faults.neverJoins(faults, node)) this.coming.set(providerIdOf(node), { node, timer: undefined });
-    else this.bringNode(node, faults, parseGoDuration(nodeClass.spec.nodeRegistrationDelay ?? '') ?? 0);
+    else this.bringNode(node, faults, parseGoDuration(nodeClass.spec?.nodeRegistrationDelay ?? '') ?? 0);
     return instanceOf(node);
   }
 
