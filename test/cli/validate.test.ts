@@ -172,8 +172,8 @@ describe('what people see', () => {
     expect(out).toBe(`${path}
   NodePool a
     1  error    M01  apiVersion
-       karpenter.sh/v1beta1 is no longer served: v1beta1 ended with Karpenter
-       1.0, the alpha kinds with 0.32
+       karpenter.sh/v1beta1 is no longer served: Karpenter 1.1 dropped v1beta1,
+       0.33 the alpha kinds
        → apiVersion: karpenter.sh/v1  (kerf convert rewrites the whole manifest)
     8  error    M09  spec.template.spec.nodeClassRef.group
        nodeClassRef.group is required

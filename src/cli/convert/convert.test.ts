@@ -367,6 +367,19 @@ describe('forms of input', () => {
     expect(err).toContain('stdin:1: left as it is');
   });
 
+  test.each([
+    ['of what is around it', 'metadata: &m {name: a, again: *m}', 'no end'],
+    [
+      'that multiply',
+      `metadata: {name: a}\nl0: &l0 [x]\n${Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(', ')}]`).join('\n')}`,
+      'alias bomb',
+    ],
+  ])('aliases %s are not written out, and said', async (_, lines, why) => {
+    const { out, err, code } = await convert(`apiVersion: karpenter.sh/v1beta1\nkind: NodePool\n${lines}\n`);
+    expect([code, out.includes('v1beta1')]).toEqual([1, true]);
+    expect(err).toContain(why);
+  });
+
   test('Windows line ends stay', async () => {
     const { out } = await convert(oldClass.replaceAll('\n', '\r\n'), '--notes', 'none');
     expect(out).toContain('apiVersion: karpenter.k8s.aws/v1\r\n');

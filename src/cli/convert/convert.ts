@@ -81,9 +81,7 @@ async function convert(terminal: Terminal, files: string[], options: Options): P
   await output.close(terminal);
   if (options.notes === 'stderr' && units.length > 0) printNotes(terminal, objects);
   for (const { unit, broken: why } of broken)
-    terminal.err(
-      `${paint.red('error')}: ${unit.file}:${unit.line}: left as it is, because it is not YAML: ${why}; kerf validate tells more\n`,
-    );
+    terminal.err(`${paint.red('error')}: ${unit.file}:${unit.line}: left as it is: ${why}; kerf validate tells more\n`);
   if (unreadable > 0) return exitCode.failure;
   if (units.length === 0) {
     const where = names.map((name) => (name === '-' ? 'stdin' : name)).join(', ');

@@ -1,8 +1,8 @@
 // Moves a set of manifests to v1. All of them are surveyed first, because a NodePool's kubelet settings belong to its node
 // class and a short nodeClassRef is completed from the classes at hand; then each document is edited where it stands.
 // Documents that need no change come out byte for byte as they went in, so converting twice changes nothing more.
-import { Document, isMap, isSeq, parseDocument, YAMLMap } from 'yaml';
-import type { Unit } from '../manifests/index.ts';
+import { Document, isMap, isSeq, YAMLMap } from 'yaml';
+import { readFullYaml, type Unit } from '../manifests/index.ts';
 import { convertNodeClass } from './node-class.ts';
 import type { KnownClasses } from './node-class-ref.ts';
 import { convertNodeClaim, convertNodePool, type KubeletMove } from './node-pool.ts';
@@ -71,9 +71,9 @@ function rewriteTogether(units: readonly Unit[], classes: KnownClasses): Rewritt
 }
 
 function openUnit(unit: Unit): Open {
-  const document = parseDocument(unit.text, { prettyErrors: false, logLevel: 'silent' });
-  const [error] = document.errors;
-  if (error !== undefined) return { unit, roots: [], extra: [], broken: error.message };
+  const { document, problems } = readFullYaml(unit.text);
+  const [problem] = problems;
+  if (problem !== undefined) return { unit, roots: [], extra: [], broken: problem.message };
   expandAliases(document);
   const roots = objectsIn(document.contents).map((map) => ({ map, notes: new Notes(), line: lineOf(unit, map) }));
   return { unit, document, roots, extra: [] };

@@ -101,3 +101,7 @@ test('a folder that cannot be written is named', async () => {
   writeFileSync(file, '');
   await expect(crds('--out', file)).rejects.toThrow(`cannot write to ${file}`);
 });
+
+test('a folder that can never be made is not tried for ever', async () => {
+  await expect(crds('--out', '/proc/none/crds')).rejects.toThrow('cannot write to /proc/none/crds');
+});

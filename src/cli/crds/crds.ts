@@ -1,6 +1,6 @@
 // `kerf crds`: prints the CustomResourceDefinitions, or writes them to a folder.
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { KerfError, messageOf } from '../../base/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
@@ -44,7 +44,7 @@ const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}
 
 async function writeFiles(terminal: Terminal, folder: string, files: CrdFile[], format: Flags['output']) {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     for (const { name, crd } of files) {
       const path = join(folder, format === 'json' ? name.replace(/yaml$/, 'json') : name);
       await writeFile(path, format === 'json' ? json(crd) : crdYaml(crd));
@@ -55,6 +55,19 @@ async function writeFiles(terminal: Terminal, folder: string, files: CrdFile[], 
       subject: folder,
       cause: thrown,
     });
+  }
+}
+
+/** Step by step, because `recursive` never returns for a place like /proc, whose parent is there and which cannot be made. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT') throw thrown;
+    await makeFolder(dirname(path));
+    await mkdir(path);
   }
 }
 

@@ -32,6 +32,7 @@ export function readFullYaml(text: string): FullYaml {
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount });
+    if (holdsItself(value)) problems.push(endless(text));
   } catch (thrown) {
     problems.push(explainAlias(text, messageOf(thrown)));
   }
@@ -145,10 +146,31 @@ function missingColon(text: string, offset: number): string | undefined {
   return (match[2] ?? '').length > column ? match[1] : undefined;
 }
 
+/** Whether an alias stands for something around it. */
+function holdsItself(value: unknown, around = new Set<unknown>(), done = new Set<unknown>()): boolean {
+  if (typeof value !== 'object' || value === null || done.has(value)) return false;
+  if (around.has(value)) return true;
+  around.add(value);
+  const holds = Object.values(value).some((part) => holdsItself(part, around, done));
+  around.delete(value);
+  done.add(value);
+  return holds;
+}
+
+const firstAlias = /[\s[{,]\*[\w-]/;
+
+const endless = (text: string): YamlProblem => ({
+  code: 'alias',
+  offset: text.search(firstAlias) + 1,
+  message: 'an alias stands for a part that it is itself in, so there is no end to it',
+  fix: 'write the repeated part out',
+  field: [],
+});
+
 function explainAlias(text: string, message: string): YamlProblem {
   const isBomb = /excessive alias count/i.test(message);
   const name = /anchor[^:]*: ?(\S+)/.exec(message)?.[1];
-  const offset = Math.max(0, text.search(name === undefined ? /[\s[{,]\*[\w-]/ : new RegExp(`\\*${name}`)));
+  const offset = Math.max(0, text.search(name === undefined ? firstAlias : new RegExp(`\\*${name}`)));
   return isBomb
     ? {
         code: 'alias',

@@ -176,6 +176,7 @@ describe('what people write wrongly', () => {
     ['a tab', 'spec:\n\tx: 1\n', 2, 'tab', 'spaces'],
     ['a key written twice', 'spec:\n  x: 1\n  y: 1\n  x: 2\n', 4, 'key "x" is written twice', 'keep one'],
     ['an alias without anchor', 'a: *nope\n', 1, 'nope', 'anchor'],
+    ['an alias of what is around it', 'a: &a\n  b:\n    - *a\n', 3, 'no end', 'write the repeated part out'],
     ['a chart template', 'a: 1\n{{- if .Values.x }}\nb: {{ .Values.y }}\n{{- end }}\n', 2, 'template', 'helm template'],
     ['an open brace', 'a: 1\nb: {c: 1\n', 2, 'the "{" is never closed', '}'],
     ['an open bracket', 'a: 1\nb: [1,\n  2\n', 3, 'the "[" is never closed', ']'],

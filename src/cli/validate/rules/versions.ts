@@ -33,7 +33,7 @@ export const versionRules: Rule[] = [
       const successor = successors[`${apiVersion} ${kind}`] ?? apiVersion.replace(/\/.*/, '/v1');
       yield {
         path: ['apiVersion'],
-        message: `${apiVersion} is no longer served: v1beta1 ended with Karpenter 1.0, the alpha kinds with 0.32`,
+        message: `${apiVersion} is no longer served: Karpenter 1.1 dropped v1beta1, 0.33 the alpha kinds`,
         fix: `apiVersion: ${successor}  (kerf convert rewrites the whole manifest)`,
       };
     },
