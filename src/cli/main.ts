@@ -55,9 +55,12 @@ async function main(argv: string[]): Promise<void> {
   }
 }
 
-// A reader that closes early (`kerf crds | head`) is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(exitCode.ok);
-  throw error;
-});
+// A reader that closes early (`kerf crds | head`) is not an error; a full disk is.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(exitCode.ok);
+    if (stream === process.stdout) terminal.err(`${pc.red('error')}: cannot write the output: ${error.message}\n`);
+    process.exit(exitCode.failure);
+  });
+}
 void main(process.argv.slice(2));

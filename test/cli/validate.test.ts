@@ -228,6 +228,15 @@ kerf convert -f FILE moves old manifests to v1
     );
     expect([stdout.trim(), stderr]).toEqual([path, '']);
   });
+
+  test('a disk that is full is told in one line', async () => {
+    const path = await file('one.yaml', pool('a'));
+    const run = promisify(execFile)('sh', ['-c', `"${process.execPath}" bin/kerf validate -f "${path}" >/dev/full`], {
+      cwd: root,
+    });
+    const { code, stderr } = (await run.catch((error: unknown) => error)) as { code: number; stderr: string };
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: cannot write the output: ENOSPC[^\n]*\n$/)]);
+  });
 });
 
 describe('forms of input', () => {
