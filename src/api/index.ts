@@ -40,6 +40,15 @@ export {
   restrictionOf,
   valueProblems,
 } from './labels.ts';
+export {
+  isConfigKey,
+  isLabel,
+  isLabelValue,
+  isPathSegment,
+  isQualifiedName,
+  isSubdomain,
+  type NameRule,
+} from './name-rules.ts';
 export * from './names.ts';
 export type { ObjectMeta, OwnerReference } from './object-meta.ts';
 export { joinErrors, nodeOverlayProblems, nodePoolProblems } from './runtime-validation.ts';

@@ -28,4 +28,5 @@ export {
   parseTime,
 } from './time.ts';
 export { TimerQueue } from './timer-queue.ts';
+export { utf8Bytes, utf8Text } from './utf8.ts';
 export { VirtualClock, type VirtualClockOptions } from './virtual-clock.ts';

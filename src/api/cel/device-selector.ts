@@ -4,7 +4,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { messageOf } from '../../base/index.ts';
 import { quantityValue, registerKubernetesFunctions, strictInt } from './functions.ts';
-import { registerSemver, semverValue } from './semver.ts';
+import { semverValue } from './semver.ts';
 import { renameFunction } from './source.ts';
 
 /** A device as its slice describes it; names without a domain belong to the driver's. */
@@ -18,12 +18,10 @@ export interface DeviceFacts {
 let environment: Environment | undefined;
 
 function sharedEnvironment(): Environment {
-  environment ??= registerSemver(
-    registerKubernetesFunctions(
-      new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false }).registerVariable(
-        'device',
-        'dyn',
-      ),
+  environment ??= registerKubernetesFunctions(
+    new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false }).registerVariable(
+      'device',
+      'dyn',
     ),
   );
   return environment;

@@ -1,5 +1,7 @@
 // The functions Kubernetes adds to CEL and the library does not bring: strings, regular expressions, lists, sets and
-// quantities. Not here: url, ip, cidr, semver, format and authorizer; a rule that needs one does not compile.
+// quantities here, the larger ones in files of their own. Not there: `format` and `quote` of strings, comprehensions with
+// two variables, the newer functions of lists (slice, sort, flatten, distinct, range, first, last) and authorizer. A rule
+// that needs one does not compile, and a definition with such a rule is refused.
 import { type Environment, EvaluationError } from '@marcbachmann/cel-js';
 import {
   addQuantities,
@@ -11,6 +13,10 @@ import {
 } from '../../base/index.ts';
 import { deepEqual } from '../schema/json.ts';
 import { compilePattern } from '../schema/pattern.ts';
+import { registerFormats } from './format.ts';
+import { registerAddresses } from './ip.ts';
+import { registerSemver } from './semver.ts';
+import { registerUrls } from './url.ts';
 
 /** Quantities as values of CEL; the library tells types apart by their class. */
 class QuantityValue {
@@ -197,5 +203,9 @@ export function registerKubernetesFunctions(env: Environment): Environment {
   registerLists(env);
   registerSets(env);
   registerQuantities(env);
+  registerAddresses(env);
+  registerUrls(env);
+  registerFormats(env);
+  registerSemver(env);
   return env;
 }

@@ -1,4 +1,4 @@
-// Semantic versions as values of CEL, as far as selectors of devices compare them.
+// Semantic versions as values of CEL.
 import { type Environment, EvaluationError } from '@marcbachmann/cel-js';
 
 /** The library tells types apart by their class. */
@@ -12,16 +12,34 @@ class SemverValue {
   }
 }
 
-const pattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
+const number = '(0|[1-9][0-9]*)';
+const word = '[0-9A-Za-z-]+';
+/** A part before the release that is a number has no leading zeros. */
+const early = `(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-]${word.slice(0, -1)}*)`;
+const pattern = new RegExp(
+  `^${number}\\.${number}\\.${number}(?:-(${early}(?:\\.${early})*))?(?:\\+${word}(?:\\.${word})*)?$`,
+);
 
 function parse(text: string): SemverValue | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
-  return new SemverValue(match.slice(1, 4).map(BigInt), match[4] === undefined ? [] : match[4].split('.'));
+  const pre = match[4] === undefined ? [] : match[4].split('.');
+  const numbers = match.slice(1, 4).map(BigInt);
+  const counted = [...numbers, ...pre.filter((part) => /^[0-9]+$/.test(part)).map(BigInt)];
+  return counted.every((each) => each < 2n ** 64n) ? new SemverValue(numbers, pre) : undefined;
 }
 
-export function semverValue(text: string): unknown {
-  const value = parse(text);
+/** Without a leading `v` and leading zeros, and with minor and patch numbers: `v1.02` is `1.2.0`. */
+function parseTolerantly(text: string): SemverValue | undefined {
+  const [major = '', minor, ...patch] = text.replace(/^v/, '').split('.');
+  const parts = [major, ...(minor === undefined ? [] : [minor]), ...(patch.length === 0 ? [] : [patch.join('.')])];
+  if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? '')) return undefined;
+  const trimmed = parts.map((part) => part.replace(/^0+(?=[0-9])/, ''));
+  return parse([...trimmed, '0', '0'].slice(0, 3).join('.'));
+}
+
+export function semverValue(text: string, isTolerant = false): SemverValue {
+  const value = isTolerant ? parseTolerantly(text) : parse(text);
   if (value === undefined) throw new EvaluationError(`"${text}" is not a semantic version`);
   return value;
 }
@@ -47,11 +65,16 @@ function comparePart(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-export function registerSemver(env: Environment): Environment {
-  return env
+export function registerSemver(env: Environment): void {
+  env
     .registerType('Semver', SemverValue)
     .registerFunction('semver(string): Semver', (text: string) => semverValue(text))
+    .registerFunction('semver(string, bool): Semver', semverValue)
     .registerFunction('isSemver(string): bool', (text: string) => parse(text) !== undefined)
+    .registerFunction(
+      'isSemver(string, bool): bool',
+      (text: string, isTolerant: boolean) => (isTolerant ? parseTolerantly(text) : parse(text)) !== undefined,
+    )
     .registerFunction('Semver.major(): int', (value: SemverValue) => value.numbers[0])
     .registerFunction('Semver.minor(): int', (value: SemverValue) => value.numbers[1])
     .registerFunction('Semver.patch(): int', (value: SemverValue) => value.numbers[2])

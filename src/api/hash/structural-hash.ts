@@ -3,6 +3,7 @@
 // keys and list elements does not matter.
 //
 // A 64-bit number is two 32-bit halves: about ten times as fast as BigInt, and the hash is taken on every NodePool event.
+import { utf8Bytes } from '../../base/index.ts';
 
 export interface Hash {
   readonly hi: number;
@@ -38,21 +39,7 @@ function littleEndian(...hashes: Hash[]): number[] {
   return bytes;
 }
 
-function utf8(text: string): number[] {
-  const bytes: number[] = [];
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    if (code < 0x80) bytes.push(code);
-    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 0x3f));
-    else if (code < 0x1_0000) bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
-    else {
-      bytes.push(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 0x3f), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
-    }
-  }
-  return bytes;
-}
-
-export const hashString = (text: string): Hash => hashBytes(utf8(text));
+export const hashString = (text: string): Hash => hashBytes(utf8Bytes(text));
 
 export const hashBool = (value: boolean): Hash => hashBytes([value ? 1 : 0]);
 

@@ -1,10 +1,16 @@
 // CustomResourceDefinitions: their own defaults and rules, and the resources they bring into being.
-import { applyDefaults, compileSchema, prune, type Structural, validateAgainstSchema } from '../../api/index.ts';
+import {
+  applyDefaults,
+  compileSchema,
+  isSubdomain,
+  prune,
+  type Structural,
+  validateAgainstSchema,
+} from '../../api/index.ts';
 import { ensureObject, isObject, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../json.ts';
 import type { CustomSchema, ResourceDefinition, ScalePaths, Strategy, SubresourceName } from './definition.ts';
 import { type FieldError, invalidValue, required } from './field-error.ts';
 import { builtIn, fieldAt, metadataFields } from './kinds/built-in.ts';
-import { isSubdomain } from './names.ts';
 import { customLayout } from './tables/custom.ts';
 
 const crdStrategy: Strategy = {

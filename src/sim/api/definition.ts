@@ -1,9 +1,10 @@
 // What a served resource is, as data plus the few functions that differ from kind to kind. Built-in kinds are listed in
 // kinds/; custom ones are made from a CustomResourceDefinition (custom-resources.ts).
+
+import type { NameRule } from '../../api/index.ts';
 import type { JsonObject } from '../json.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { FieldError } from './field-error.ts';
-import type { NameRule } from './names.ts';
 import type { FieldReader } from './selectors.ts';
 
 export type SubresourceName =

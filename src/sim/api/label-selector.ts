@@ -1,5 +1,5 @@
 // Reading label selectors (`app=web,tier in (a, b),!legacy`) token by token, with the API server's answers to nonsense.
-import { isLabelValue, isQualifiedName } from './names.ts';
+import { isLabelValue, isQualifiedName } from '../../api/index.ts';
 import { badRequest } from './status.ts';
 
 export type SelectorOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';

@@ -1,7 +1,8 @@
 // Rules every object's metadata obeys, whatever its kind.
+
+import { isLabelValue, isQualifiedName, type NameRule } from '../../api/index.ts';
 import { equal, isObject, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooLong } from './field-error.ts';
-import { isLabelValue, isQualifiedName, type NameRule } from './names.ts';
 
 /** All annotations of an object together. */
 const annotationBytesLimit = 256 * 1024;

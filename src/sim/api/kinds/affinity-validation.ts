@@ -1,7 +1,8 @@
 // Rules of affinity terms and label selectors, wherever they appear in a spec.
+
+import { isLabelValue, isQualifiedName } from '../../../api/index.ts';
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from '../../json.ts';
 import { type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
-import { isLabelValue, isQualifiedName } from '../names.ts';
 
 export function validateLabelSelector(selector: unknown, field: string): FieldError[] {
   if (!isObject(selector)) return [];

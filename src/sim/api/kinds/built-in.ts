@@ -1,7 +1,8 @@
 // Builds a definition from the few facts that differ; everything else follows from the kind's name.
+
+import { isSubdomain } from '../../../api/index.ts';
 import { type JsonObject, objectAt, stringAt } from '../../json.ts';
 import type { ResourceDefinition, Strategy, SubresourceName } from '../definition.ts';
-import { isSubdomain } from '../names.ts';
 import type { FieldReader } from '../selectors.ts';
 import { layoutOf } from '../tables/index.ts';
 

@@ -1,4 +1,6 @@
 // The kinds of the core group.
+
+import { isConfigKey, isLabel, isLabelValue, isQualifiedName } from '../../../api/index.ts';
 import { ensureObject, equal, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
 import type { ResourceDefinition, Strategy } from '../definition.ts';
 import {
@@ -11,7 +13,6 @@ import {
   tooLong,
 } from '../field-error.ts';
 import { validateImmutable, validateUnique } from '../metadata.ts';
-import { isConfigKey, isLabel, isLabelValue, isQualifiedName } from '../names.ts';
 import { builtIn, fieldAt } from './built-in.ts';
 import { limitRangeStrategy } from './limit-ranges.ts';
 import { defaultPodSpec } from './pod-defaults.ts';

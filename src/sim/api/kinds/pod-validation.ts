@@ -1,4 +1,6 @@
 // What a pod spec must obey: the rules users of a scheduler and an autoscaler run into, in the API server's words.
+
+import { isLabel, isLabelValue, isQualifiedName } from '../../../api/index.ts';
 import { compareQuantities, parseQuantity } from '../../../base/index.ts';
 import { equal, isObject, type JsonObject, listAt, objectAt, stringAt } from '../../json.ts';
 import {
@@ -11,7 +13,6 @@ import {
   required,
 } from '../field-error.ts';
 import { validateUnique } from '../metadata.ts';
-import { isLabel, isLabelValue, isQualifiedName } from '../names.ts';
 import { validateAffinity, validateLabelSelector } from './affinity-validation.ts';
 
 const atLeastZero = 'must be greater than or equal to 0';

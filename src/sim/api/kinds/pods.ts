@@ -1,10 +1,10 @@
 // The Pod: its life as an object.
 
+import { isSubdomain } from '../../../api/index.ts';
 import { parseQuantity } from '../../../base/index.ts';
 import { equal, type JsonObject, listAt, objectAt } from '../../json.ts';
 import type { Strategy } from '../definition.ts';
 import { required } from '../field-error.ts';
-import { isSubdomain } from '../names.ts';
 import { admitPod } from './pod-admission.ts';
 import { defaultPod } from './pod-defaults.ts';
 import { validatePodSpec, validatePodUpdate } from './pod-validation.ts';

@@ -1,9 +1,10 @@
 // Kinds of the smaller groups: policy, scheduling, storage, coordination, access and devices.
+
+import { isPathSegment } from '../../../api/index.ts';
 import { equal, isObject, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
 import type { ResourceDefinition, Strategy, Surroundings } from '../definition.ts';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
 import { validateImmutable } from '../metadata.ts';
-import { isPathSegment } from '../names.ts';
 import { forbidden } from '../status.ts';
 import { validateLabelSelector } from './affinity-validation.ts';
 import { builtIn, fieldAt } from './built-in.ts';

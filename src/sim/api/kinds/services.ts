@@ -1,9 +1,10 @@
 // Service: nothing routes to it here, but it gets the addresses and defaults a client expects to see.
+
+import { isLabel } from '../../../api/index.ts';
 import { type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
 import type { Strategy, Surroundings } from '../definition.ts';
 import { type FieldError, invalidValue, notSupported, required } from '../field-error.ts';
 import { validateUnique } from '../metadata.ts';
-import { isLabel } from '../names.ts';
 
 export const serviceStrategy: Strategy = {
   nameRule: isLabel,

@@ -1,11 +1,12 @@
 // Creating an object: name, identity, defaults, admission, validation, in the API server's order.
+
+import { isSubdomain } from '../../../api/index.ts';
 import { freeze, type JsonObject, objectAt, stringAt } from '../../json.ts';
 import type { StoredObject } from '../../store/stored-object.ts';
 import { collectionOf, type ResourceDefinition } from '../definition.ts';
 import type { FieldError } from '../field-error.ts';
 import { find, type Machinery, type WriteCall } from '../machinery.ts';
 import { validateMetadata } from '../metadata.ts';
-import { isSubdomain } from '../names.ts';
 import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError } from '../status.ts';
 import { decodeBody } from './decode-body.ts';
 

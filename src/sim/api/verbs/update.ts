@@ -1,5 +1,7 @@
 // Changing an object: conflict checks, what a writer may not touch, defaults, generation, validation. An object that is
 // being deleted vanishes when an update takes its last finalizer.
+
+import { isSubdomain } from '../../../api/index.ts';
 import { equal, freeze, type JsonObject, listAt, objectAt, share, stringAt, thaw } from '../../json.ts';
 import { keyOf, type StoredObject } from '../../store/stored-object.ts';
 import { collectionOf, type ResourceDefinition } from '../definition.ts';
@@ -7,7 +9,6 @@ import type { FieldError } from '../field-error.ts';
 import { invalidValue } from '../field-error.ts';
 import { find, type Machinery, type WriteCall } from '../machinery.ts';
 import { validateMetadata, validateMetadataUpdate } from '../metadata.ts';
-import { isSubdomain } from '../names.ts';
 import { ownersAfterUpdate } from '../patch/apply.ts';
 import { badRequest, conflict, invalid, modified, notFound } from '../status.ts';
 import { create } from './create.ts';

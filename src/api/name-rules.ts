@@ -9,36 +9,48 @@ const configKey = '[-._a-zA-Z0-9]+';
 /** Returns what is wrong with a text, if anything. */
 export type NameRule = (text: string) => string[];
 
-function rule(maxLength: number, pattern: string, sentence: string, ...examples: string[]): NameRule {
+/** `most` is the length allowed, as the server says it: characters of names, bytes of labels. */
+function rule(most: string, pattern: string, sentence: string, ...examples: string[]): NameRule {
   const whole = new RegExp(`^${pattern}$`);
-  // The server counts characters of host names and bytes of everything else.
-  const unit = maxLength === 253 ? 'characters' : 'bytes';
   const example =
     examples.length === 0
       ? ''
       : `e.g. ${examples.map((item, index) => (index === 0 ? `'${item}'` : ` or '${item}'`)).join(', ')}, `;
   const shown = `${sentence} (${example}regex used for validation is '${pattern}')`;
   return (text) => [
-    ...(text.length > maxLength ? [`must be no more than ${maxLength} ${unit}`] : []),
+    ...(text.length > Number.parseInt(most, 10) ? [`must be no more than ${most}`] : []),
     ...(whole.test(text) ? [] : [shown]),
   ];
 }
 
 export const isSubdomain = rule(
-  253,
+  '253 characters',
   subdomain,
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
   'example.com',
 );
-export const isLabel = rule(
-  63,
+const labelForm = rule(
+  '63 characters',
   label,
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
   'my-name',
   '123-abc',
 );
+/** A subdomain that is no label has dots, and is told so. */
+export const isLabel: NameRule = (text) => {
+  const problems = labelForm(text);
+  const hasDots = new RegExp(`^${subdomain}$`).test(text) && text.includes('.');
+  return hasDots ? [...problems.slice(0, -1), 'must not contain dots'] : problems;
+};
+export const isDns1035Label = rule(
+  '63 characters',
+  '[a-z]([-a-z0-9]*[a-z0-9])?',
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  'my-name',
+  'abc-123',
+);
 export const isLabelValue = rule(
-  63,
+  '63 bytes',
   labelValue,
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
   'MyValue',
@@ -51,7 +63,7 @@ export const isConfigKey: NameRule = (text) => {
   return configKeyForm(text);
 };
 const configKeyForm = rule(
-  253,
+  '253 characters',
   configKey,
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
   'key.name',
@@ -60,7 +72,7 @@ const configKeyForm = rule(
 );
 const qualifiedSentence =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-const namePart = rule(63, qualified, qualifiedSentence, 'MyName', 'my.name', '123-abc');
+const namePart = rule('63 bytes', qualified, qualifiedSentence, 'MyName', 'my.name', '123-abc');
 
 /** A label key: a name, optionally after a subdomain and a slash. */
 export const isQualifiedName: NameRule = (text) => {
@@ -74,7 +86,8 @@ export const isQualifiedName: NameRule = (text) => {
   if (parts.length === 2) {
     const prefix = parts[0] as string;
     if (prefix === '') errors.push('prefix part must be non-empty');
-    else errors.push(...isSubdomain(prefix).map((message) => `prefix part ${message}`));
+    else
+      errors.push(...isSubdomain(prefix).map((message) => `prefix part ${message.replace(/ characters$/, ' bytes')}`));
   }
   const name = parts.at(-1) as string;
   if (name === '') errors.push('name part must be non-empty');
