@@ -20,11 +20,19 @@ const escapeOf: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
+/** Names of schemas are few and asked for with every object. */
+const escapedNames = new Map<string, string | undefined>();
+
 /** The field's name in a rule; undefined if it has none. */
 export function escapeFieldName(name: string): string | undefined {
+  if (!escapedNames.has(name)) escapedNames.set(name, escaped(name));
+  return escapedNames.get(name);
+}
+
+function escaped(name: string): string | undefined {
   if (reserved.has(name)) return `__${name}__`;
-  const escaped = name.replaceAll(/__|[.\-/]/g, (part) => escapeOf[part] ?? part);
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(escaped) ? escaped : undefined;
+  const plain = name.replaceAll(/__|[.\-/]/g, (part) => escapeOf[part] ?? part);
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(plain) ? plain : undefined;
 }
 
 export function toCel(schema: Structural | undefined, value: unknown): unknown {

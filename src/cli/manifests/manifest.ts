@@ -1,5 +1,6 @@
 // One manifest as read from somewhere: its plain value, what was wrong with its text, and where each field stands.
 // Places are worked out only when someone asks, because most manifests have nothing to report.
+import type { Chunk } from './chunks.ts';
 import type { FieldPath } from './field-path.ts';
 
 export interface Position {
@@ -36,15 +37,30 @@ export interface Manifest {
   sourceOf(path: FieldPath): string;
 }
 
-/** Offset to line and column, by counting; `lineOffset` lines stand before the text in its file. */
-export function positionAt(text: string, offset: number, lineOffset: number, columnOffset: number): Position {
-  let line = 1;
-  let lineStart = 0;
-  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) {
-    line += 1;
-    lineStart = at + 1;
+/** Offset in a chunk to line and column in its file. */
+export function positionAt(chunk: Chunk, offset: number): Position {
+  const starts = lineStarts(chunk);
+  // The last line that starts at the offset or before it.
+  let [low, high] = [0, starts.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle;
   }
-  return { line: line + lineOffset, column: offset - lineStart + 1 + columnOffset };
+  return { line: low + 1 + chunk.lineOffset, column: offset - (starts[low] ?? 0) + 1 + chunk.columnOffset };
+}
+
+/** Counted once: a chunk of many megabytes may hold many objects, with something to report in each. */
+const knownStarts = new WeakMap<Chunk, number[]>();
+
+function lineStarts(chunk: Chunk): number[] {
+  const known = knownStarts.get(chunk);
+  if (known !== undefined) return known;
+  const starts = [0];
+  const { text } = chunk;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  knownStarts.set(chunk, starts);
+  return starts;
 }
 
 /** The line of `offset`, the comments right above it, and the lines below that belong to the same field or list item. */

@@ -27,7 +27,7 @@ function yamlManifest(file: string, chunk: Chunk): Manifest {
   const full: FullYaml = readFullYaml(chunk.text);
   const problems = full.problems.map((problem): SyntaxProblem => {
     const { offset, ...rest } = problem;
-    return { ...rest, ...positionAt(chunk.text, offset, chunk.lineOffset, chunk.columnOffset) };
+    return { ...rest, ...positionAt(chunk, offset) };
   });
   const start = firstWord(chunk.text);
   return manifest(file, chunk, start, full.value, problems, () => (path) => offsetInDocument(full.document, path));
@@ -42,7 +42,7 @@ function* jsonManifests(file: string, chunk: Chunk): Generator<Manifest> {
         code: message.includes('written twice') ? 'duplicate-key' : 'syntax',
         message: message.includes('written twice') ? message : `not JSON here: ${message}`,
         field: [],
-        ...positionAt(chunk.text, offset, chunk.lineOffset, chunk.columnOffset),
+        ...positionAt(chunk, offset),
       }),
     );
     const whole = manifest(file, chunk, start, result.value, problems, () => {
@@ -95,8 +95,7 @@ function manifest(
     offsetOf ??= findPlaces();
     return offsetOf([...prefix, ...path]);
   };
-  const locate = (path: FieldPath): Position =>
-    positionAt(chunk.text, place(path), chunk.lineOffset, chunk.columnOffset);
+  const locate = (path: FieldPath): Position => positionAt(chunk, place(path));
   return {
     file,
     get line() {
