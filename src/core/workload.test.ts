@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { atOnce } from '../base/index.ts';
-import { queuedPod, queueOrder } from './workload.ts';
+import { PodKinds, queuedPod, queueOrder } from './workload.ts';
 
-const queued = (name: string, cpu: number, memory: number, metadata: object = {}) =>
-  queuedPod(
-    { metadata: { name, ...metadata } },
-    new Map([
-      ['cpu', cpu],
-      ['memory', memory],
-    ]),
-  );
+const queued = (name: string, cpu: number, memory: number, metadata: object = {}) => {
+  const pod = { metadata: { name, ...metadata } };
+  const requests = new Map([
+    ['cpu', cpu],
+    ['memory', memory],
+  ]);
+  return queuedPod(pod, new PodKinds().kindOf(pod), requests);
+};
 
 test('pods queue by cpu, then memory, then age, then uid', () => {
   const order = [
@@ -24,4 +24,16 @@ test('pods queue by cpu, then memory, then age, then uid', () => {
   expect(atOnce(queueOrder([...order].reverse())).map(({ pod }) => pod.metadata.name)).toEqual(
     order.map(({ pod }) => pod.metadata.name),
   );
+});
+
+test('pods are of one kind if specifications, namespaces and labels are equal, whatever else differs', () => {
+  const kinds = new PodKinds();
+  const kindOf = (metadata: object, spec: object = {}) =>
+    kinds.kindOf({ metadata: { name: 'any', ...metadata }, spec });
+  const web = kindOf({ namespace: 'shop', labels: { app: 'web' } });
+  expect(kindOf({ name: 'other', namespace: 'shop', labels: { app: 'web' }, uid: 'x' })).toBe(web);
+  expect(kindOf({ namespace: 'shop', labels: { app: 'api' } })).not.toBe(web);
+  expect(kindOf({ namespace: 'bank', labels: { app: 'web' } })).not.toBe(web);
+  expect(kindOf({ namespace: 'shop', labels: { app: 'web' } }, { nodeSelector: { a: 'b' } })).not.toBe(web);
+  expect(kindOf({ namespace: 'shop', labels: null })).toBe(kindOf({ namespace: 'shop' }));
 });

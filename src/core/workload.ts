@@ -74,6 +74,7 @@ export interface Workload {
 export interface PreparedPod {
   readonly key: string;
   readonly pod: Pod;
+  readonly kind: PodKind;
   readonly requests: ReadonlyMap<string, number>;
   readonly shape: PodShape;
   readonly volumes: readonly NodeWish[];
@@ -90,33 +91,61 @@ export interface PodShape {
   readonly needsDevices: boolean;
 }
 
+/** Stands for all pods whose specifications and labels the rules cannot tell apart. */
+export interface PodKind {
+  readonly specification: Specification;
+  readonly namespace: string;
+  readonly labels: Labels;
+}
+
+interface Specification {
+  /** Made when the first of the pods is reached in the queue. */
+  shape: PodShape | undefined;
+}
+
+/**
+ * Sorts pods by what they say, in any order: reading every pod once, as they lie in memory, is much cheaper than coming
+ * back to them in the order of the queue. What the first pod of a kind decides is left for the queue to find out.
+ */
+export class PodKinds {
+  private readonly specifications = new Map<string, Specification>();
+  private readonly kinds = new Map<string, Map<Specification, PodKind>>();
+
+  kindOf(pod: Pod): PodKind {
+    const specification = remembered(this.specifications, shapeIdentity(pod), () => ({ shape: undefined }));
+    const labels = pod.metadata.labels ?? noLabels;
+    const namespace = namespaceOf(pod);
+    let identity = namespace;
+    for (const key in labels) identity += `\n${key}=${labels[key]}`;
+    const bySpecification = remembered(this.kinds, identity, () => new Map<Specification, PodKind>());
+    return remembered(bySpecification, specification, () => ({ specification, namespace, labels }));
+  }
+}
+
 export class PodShapes {
-  private readonly shapes = new Map<string, PodShape>();
+  private count = 0;
   private readonly context: VariantContext;
 
   constructor(context: VariantContext) {
     this.context = context;
   }
 
-  shapeOf(pod: Pod): PodShape {
-    const identity = shapeIdentity(pod);
-    let shape = this.shapes.get(identity);
-    if (shape === undefined) {
-      const required = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-      shape = {
-        id: this.shapes.size,
-        variants: podVariants(this.context, pod),
-        ownedInverse: [
-          ...new Set(
-            required.map((term) => this.context.groups.affinity('antiAffinity', term, namespaceOf(pod), true)),
-          ),
-        ],
-        ports: hostPortsOf(pod),
-        needsDevices: hasResourceClaims(pod),
-      };
-      this.shapes.set(identity, shape);
-    }
-    return shape;
+  shapeOf({ specification }: PodKind, pod: Pod): PodShape {
+    specification.shape ??= this.newShape(pod);
+    return specification.shape;
+  }
+
+  private newShape(pod: Pod): PodShape {
+    const required = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+    const { groups } = this.context;
+    const inverse = required.map((term) => groups.affinity('antiAffinity', term, namespaceOf(pod), true));
+    return {
+      id: this.count++,
+      variants: podVariants(this.context, pod),
+      ownedInverse: [...new Set(inverse)],
+      ports: hostPortsOf(pod),
+      needsDevices: hasResourceClaims(pod),
+    };
   }
 }
 
@@ -142,6 +171,8 @@ function shapeIdentity(pod: Pod): string {
 export interface QueuedPod {
   readonly key: string;
   readonly pod: Pod;
+  readonly kind: PodKind;
+  readonly hasVolumes: boolean;
   readonly requests: ReadonlyMap<string, number>;
   readonly cpu: number;
   readonly memory: number;
@@ -149,10 +180,12 @@ export interface QueuedPod {
   readonly uid: string;
 }
 
-export function queuedPod(pod: Pod, requests: ReadonlyMap<string, number>): QueuedPod {
+export function queuedPod(pod: Pod, kind: PodKind, requests: ReadonlyMap<string, number>): QueuedPod {
   return {
     key: namespacedKey(pod.metadata),
     pod,
+    kind,
+    hasVolumes: (pod.spec?.volumes?.length ?? 0) > 0,
     requests,
     cpu: requests.get('cpu') ?? 0,
     memory: requests.get('memory') ?? 0,
@@ -239,6 +272,7 @@ class Grouping {
   stepCount = 0;
   private readonly topology: TopologyIndex;
   private readonly resources: ResourceTable;
+  private readonly selecting = new Map<PodKind, readonly TopologyGroup[]>();
   private readonly needs = new Map<ReadonlyMap<string, number>, Need>();
   private readonly needsByText = new Map<string, Need>();
   private readonly plain = new Map<PodShape, Map<readonly TopologyGroup[], readonly Constraint[]>>();
@@ -252,9 +286,9 @@ class Grouping {
     this.resources = resources;
   }
 
-  groupOf({ pod, requests, shape, volumes, attachments, devices }: PreparedPod): PodGroup {
+  groupOf({ kind, requests, shape, volumes, attachments, devices }: PreparedPod): PodGroup {
     const need = this.needOf(requests);
-    const selecting = this.topology.selecting(namespaceOf(pod), pod.metadata.labels ?? noLabels);
+    const selecting = remembered(this.selecting, kind, () => this.topology.selecting(kind.namespace, kind.labels));
     const constraints = this.constraintsOf(shape, selecting, volumes);
     if (attachments.size > 0 || devices !== undefined) {
       const claims = [...attachments].map(([driver, names]) => [driver, [...names]]);

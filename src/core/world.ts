@@ -27,10 +27,11 @@ import type { Snapshot } from './snapshot.ts';
 import { PoolDomains } from './topology/pool-domains.ts';
 import { TopologyGroups } from './topology/topology-groups.ts';
 import { TopologyIndex, type TopologyNode } from './topology/topology-index.ts';
-import { attachmentsOf } from './volumes/pod-volumes.ts';
-import { volumeAlternatives } from './volumes/volume-alternatives.ts';
+import { attachmentsOf, noAttachments } from './volumes/pod-volumes.ts';
+import { anywhere, volumeAlternatives } from './volumes/volume-alternatives.ts';
 import {
   groupPods,
+  PodKinds,
   PodShapes,
   type PreparedPod,
   podsAtOnce,
@@ -270,6 +271,7 @@ function* preparePods(
   const rejected: RejectedPod[] = [];
   const planned = new Set<Pod>();
   const candidates: QueuedPod[] = [];
+  const kinds = new PodKinds();
   for (const [at, pod] of objects.pods.entries()) {
     if (at % podsAtOnce === 0) yield;
     const waits = isProvisionable(pod);
@@ -292,15 +294,15 @@ function* preparePods(
       continue;
     }
     if (waits || leaves) planned.add(pod);
-    candidates.push(queuedPod(pod, requests.value));
+    candidates.push(queuedPod(pod, kinds.kindOf(pod), requests.value));
   }
 
   const shapes = new PodShapes(variants);
   const volumeContext = { objects, table, rules };
   const prepared: PreparedPod[] = [];
-  for (const { key, pod, requests } of yield* queueOrder(candidates)) {
+  for (const { key, pod, kind, hasVolumes, requests } of yield* queueOrder(candidates)) {
     if (prepared.length % podsAtOnce === 0) yield;
-    const volumes = volumeAlternatives(volumeContext, pod);
+    const volumes = hasVolumes ? volumeAlternatives(volumeContext, pod) : anywhere;
     if (volumes.kind === 'unreadable') {
       rejected.push({
         key,
@@ -312,15 +314,16 @@ function* preparePods(
       });
       continue;
     }
-    const shape = shapes.shapeOf(pod);
+    const shape = shapes.shapeOf(kind, pod);
     prepared.push({
       key,
       pod,
+      kind,
       requests,
       shape,
       devices: shape.needsDevices && !ignoreDevices ? podClaims(objects.resourceClaims, pod) : undefined,
       volumes: volumes.wishes,
-      attachments: attachmentsOf(objects, pod),
+      attachments: hasVolumes ? attachmentsOf(objects, pod) : noAttachments,
     });
   }
   rejected.sort((left, right) => (left.key < right.key ? -1 : 1));

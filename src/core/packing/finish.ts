@@ -2,7 +2,7 @@
 // the number a NodeClaim may list, and the offering they would be launched with today.
 
 import { annotation, capacityType, label } from '../../api/names.ts';
-import { hasBit, membersOf } from '../../base/index.ts';
+import { type Bitset, hasBit, membersOf } from '../../base/index.ts';
 import type { ChosenOffering, PlannedNode } from '../plan.ts';
 import type { InstanceType } from '../pools/instance-types.ts';
 import { unmetMinValues } from '../pools/min-values.ts';
@@ -37,6 +37,7 @@ export class ClaimFinisher {
   private readonly world: World;
   private readonly priceOrders = new Map<Template, Map<RequirementSet, Int32Array>>();
   private readonly candidates = new Map<string, Candidates>();
+  private readonly byRows = new Map<Bitset, Map<string, Candidates>>();
   private readonly specs = new Map<RequirementSet, RequirementSpec[]>();
   private readonly numbers = new Map<string, number>();
   /** Some pod lists a resource it wants nothing of. */
@@ -84,11 +85,27 @@ export class ClaimFinisher {
   }
 
   private candidatesOf(claim: Claim, set: RequirementSet): Candidates {
+    // Many nodes are filled alike, and more are left with the same types.
     const { template } = claim;
-    const rows = rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined);
-    const identity = `${template.index}|${claim.set.id}|${set.id}|${rows.join()}`;
-    let candidates = this.candidates.get(identity);
-    if (candidates !== undefined) return candidates;
+    const kind = `${template.index}|${claim.set.id}|${set.id}`;
+    let byUse = this.byRows.get(claim.rows);
+    if (byUse === undefined) {
+      byUse = new Map();
+      this.byRows.set(claim.rows, byUse);
+    }
+    const use = `${kind}|${claim.used.join()}`;
+    let candidates = byUse.get(use);
+    if (candidates === undefined) {
+      const rows = rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined);
+      const identity = `${kind}|${rows.join()}`;
+      candidates = this.candidates.get(identity) ?? this.newCandidates(template, set, rows);
+      this.candidates.set(identity, candidates);
+      byUse.set(use, candidates);
+    }
+    return candidates;
+  }
+
+  private newCandidates(template: Template, set: RequirementSet, rows: Bitset): Candidates {
     const { settings } = this.world;
     const types: InstanceType[] = [];
     const seen = new Uint8Array(template.rows.types.length);
@@ -111,7 +128,7 @@ export class ClaimFinisher {
       }
       if (types.length === settings.maxInstanceTypes) break;
     }
-    candidates = {
+    return {
       types,
       names: types.map((type) => type.name),
       chosen: chosen ?? { instanceType: types[0]?.name ?? '', zone: '', capacityType: '', pricePerHour: 0 },
@@ -122,8 +139,6 @@ export class ClaimFinisher {
           : [...new Set(membersOf(rows).map((row) => template.daemonGroupOf[row] as number))],
       unmet: settings.relaxMinValues ? [] : [...unmetMinValues(set, types).keys()],
     };
-    this.candidates.set(identity, candidates);
-    return candidates;
   }
 
   /** Rows by price, then by name; those without a compatible offering last. */

@@ -22,6 +22,9 @@ export interface Offering {
   readonly reservationCapacity: number;
 }
 
+/** What offerings of many types have in common. */
+type Place = Pick<Offering, 'set' | 'zone' | 'capacityType' | 'reservationId'>;
+
 /** One allocatable of a type and the available offerings that have it. */
 export interface TypeRow {
   readonly allocatable: ResourceVector;
@@ -49,12 +52,12 @@ export interface CatalogueContext {
 /** Compiles types; the same specification object is compiled once, however many pools offer it. */
 export class Catalogue {
   private readonly compiled = new Map<InstanceTypeSpec, InstanceType>();
-  private readonly offeringSets = new Map<string, RequirementSet>();
   // A provider that builds its catalogue in memory shares equal lists and requirements between types: one look-up by
   // identity then replaces thousands of comparisons by content.
-  private readonly listSets = new Map<readonly RequirementSpec[], RequirementSet>();
-  private readonly interned = new Map<RequirementSpec, Requirement>();
-  private readonly byText = new Map<string, Requirement>();
+  private readonly placeOfList = new Map<readonly RequirementSpec[], Place>();
+  private readonly requirementOfSpec = new Map<RequirementSpec, Requirement>();
+  private readonly places = new KeyTree<Requirement, Place>();
+  private readonly requirements = new KeyTree<string, Requirement>();
   private readonly context: CatalogueContext;
 
   constructor(context: CatalogueContext) {
@@ -89,14 +92,16 @@ export class Catalogue {
       else overridden.set(key, { first: own, offerings: [offering] });
     }
     const rows: TypeRow[] = [];
-    if (plain.length > 0) rows.push({ allocatable: this.allocatable(spec, undefined), offerings: plain });
+    const capacity = this.context.resources.vector(spec.capacity);
+    if (plain.length > 0) rows.push({ allocatable: this.allocatable(spec, capacity, undefined), offerings: plain });
     for (const { first, offerings } of overridden.values()) {
-      rows.push({ allocatable: this.allocatable(spec, first), offerings });
+      rows.push({ allocatable: this.allocatable(spec, this.enlarged(capacity, first), first), offerings });
     }
     return {
       name: spec.name,
-      set: this.setOf(spec.requirements),
-      capacity: this.context.resources.vector(spec.capacity),
+      // Nearly every type has a label nobody else has: looking for its equal would be in vain.
+      set: this.context.table.setOfItsOwn(this.requirementsOf(spec.requirements)),
+      capacity,
       rows,
       reservedOfferings: reserved,
       priceOverlay,
@@ -104,15 +109,26 @@ export class Catalogue {
     };
   }
 
-  private allocatable(spec: InstanceTypeSpec, override: OfferingSpec | undefined): ResourceVector {
+  /** With what the offering adds to it. */
+  private enlarged(capacity: ResourceVector, { capacityOverride: extra }: OfferingSpec): ResourceVector {
     const { resources } = this.context;
-    const extra = override?.capacityOverride;
     for (const name in extra) resources.column(name);
-    const total = resources.vector(spec.capacity);
+    const total = new Float64Array(resources.names.length);
+    total.set(capacity);
     for (const name in extra) {
       const column = resources.column(name);
       total[column] = at(total, column) + resources.amount(name, extra[name] as string | number);
     }
+    return total;
+  }
+
+  private allocatable(
+    spec: InstanceTypeSpec,
+    total: ResourceVector,
+    override: OfferingSpec | undefined,
+  ): ResourceVector {
+    const { resources } = this.context;
+    const extra = override?.capacityOverride;
     const allocatable = total.slice();
     const reserve = (list: ResourceQuantities | undefined): void => {
       for (const name in list) {
@@ -137,62 +153,76 @@ export class Catalogue {
   }
 
   private offering(spec: OfferingSpec): Offering {
-    let set = this.listSets.get(spec.requirements);
-    if (set === undefined) {
-      set = this.offeringSet(spec.requirements);
-      this.listSets.set(spec.requirements, set);
-    }
-    const type = firstValue(set, label.capacityType);
-    const idLabel = this.context.reservationIdLabel;
+    const { set, zone, capacityType: type, reservationId } = this.placeOf(spec.requirements);
     return {
       set,
-      zone: firstValue(set, label.zone),
+      zone,
       capacityType: type,
       price: spec.price,
       reserved: type === capacityType.reserved,
-      reservationId: idLabel === undefined ? '' : firstValue(set, idLabel),
+      reservationId,
       reservationCapacity: spec.reservationCapacity ?? 0,
     };
   }
 
-  private offeringSet(requirements: readonly RequirementSpec[]): RequirementSet {
-    const identity = requirementsText(requirements);
-    let set = this.offeringSets.get(identity);
-    if (set === undefined) {
-      set = this.setOf(requirements);
-      this.offeringSets.set(identity, set);
+  private placeOf(specs: readonly RequirementSpec[]): Place {
+    let place = this.placeOfList.get(specs);
+    if (place === undefined) {
+      const requirements = this.requirementsOf(specs);
+      let branch = this.places;
+      for (const requirement of requirements) branch = branch.at(requirement);
+      branch.value ??= this.newPlace(requirements);
+      place = branch.value;
+      this.placeOfList.set(specs, place);
     }
-    return set;
+    return place;
   }
 
-  private setOf(specs: readonly RequirementSpec[]): RequirementSet {
+  private newPlace(requirements: readonly Requirement[]): Place {
+    const { table, reservationIdLabel } = this.context;
+    const set = table.setOf(requirements);
+    return {
+      set,
+      zone: firstValue(set, label.zone),
+      capacityType: firstValue(set, label.capacityType),
+      reservationId: reservationIdLabel === undefined ? '' : firstValue(set, reservationIdLabel),
+    };
+  }
+
+  private requirementsOf(specs: readonly RequirementSpec[]): Requirement[] {
+    return specs.map((spec): Requirement => {
+      let requirement = this.requirementOfSpec.get(spec);
+      if (requirement === undefined) {
+        requirement = this.requirement(spec);
+        this.requirementOfSpec.set(spec, requirement);
+      }
+      return requirement;
+    });
+  }
+
+  private requirement(spec: RequirementSpec): Requirement {
     const { table, rules } = this.context;
-    return table.setOf(
-      specs.map((spec): Requirement => {
-        let requirement = this.interned.get(spec);
-        if (requirement === undefined) {
-          const text = requirementText(spec);
-          requirement = this.byText.get(text) ?? table.internRequirement(normalizedRequirement(rules, spec));
-          this.byText.set(text, requirement);
-          this.interned.set(spec, requirement);
-        }
-        return requirement;
-      }),
-    );
+    const { key, operator, values, minValues } = spec;
+    let branch = this.requirements.at(key).at(minValues === undefined ? operator : `${operator} ${minValues}`);
+    if (values !== undefined && values !== null) for (const value of values) branch = branch.at(value);
+    branch.value ??= table.internRequirement(normalizedRequirement(rules, spec));
+    return branch.value;
   }
 }
 
-/** Equal exactly for equal lists; written out by hand because thousands of offerings differ in a zone only. */
-function requirementsText(requirements: readonly RequirementSpec[]): string {
-  let text = '';
-  for (const spec of requirements) text += `${requirementText(spec)}\u001e`;
-  return text;
-}
+/** What belongs to a sequence of keys: thousands of offerings differ in a zone only, and texts of them would be long. */
+class KeyTree<K, V> {
+  value: V | undefined;
+  private readonly branches = new Map<K, KeyTree<K, V>>();
 
-function requirementText({ key, operator, values, minValues }: RequirementSpec): string {
-  let text = `${key} ${operator} ${minValues ?? ''}`;
-  if (values !== undefined && values !== null) for (const value of values) text += `\u001f${value}`;
-  return text;
+  at(key: K): KeyTree<K, V> {
+    let branch = this.branches.get(key);
+    if (branch === undefined) {
+      branch = new KeyTree();
+      this.branches.set(key, branch);
+    }
+    return branch;
+  }
 }
 
 function firstValue(set: RequirementSet, key: string): string {

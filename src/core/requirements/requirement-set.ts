@@ -46,14 +46,18 @@ export class RequirementTable {
     this.empty = this.setOf([]);
   }
 
-  /** The set in which all the given requirements hold; several on one key are intersected. */
+  /** The set in which all the given requirements hold. */
   setOf(requirements: Iterable<Requirement>): RequirementSet {
-    const byKey = new Map<string, Requirement>();
-    for (const requirement of requirements) {
-      const existing = byKey.get(requirement.key);
-      byKey.set(requirement.key, existing ? intersection(requirement, existing) : requirement);
-    }
-    return this.intern(byKey);
+    return this.intern(allOf(requirements));
+  }
+
+  /** Like `setOf`, but a set by itself even if there is an equal one: for things that have little in common. */
+  setOfItsOwn(requirements: Iterable<Requirement>): RequirementSet {
+    const byKey = allOf(requirements);
+    return this.newSet(
+      [...byKey.keys()].sort().map((key) => byKey.get(key) as Requirement),
+      byKey,
+    );
   }
 
   meet(left: RequirementSet, right: RequirementSet): RequirementSet {
@@ -193,20 +197,24 @@ export class RequirementTable {
     const keys = [...byKey.keys()].sort();
     let identity = '';
     const requirements: Requirement[] = [];
-    let hasMinValues = false;
     for (const key of keys) {
       const requirement = this.internRequirement(byKey.get(key) as Requirement);
       byKey.set(key, requirement);
       requirements.push(requirement);
-      hasMinValues ||= requirement.minValues !== undefined;
       identity += `${this.identities.get(requirement)};`;
     }
     let set = this.sets.get(identity);
     if (set === undefined) {
-      set = { id: this.answers.length, requirements, byKey, hasMinValues };
+      set = this.newSet(requirements, byKey);
       this.sets.set(identity, set);
-      this.answers.push({ meet: undefined, wellKnown: undefined, strict: undefined, intersects: undefined });
     }
+    return set;
+  }
+
+  private newSet(requirements: readonly Requirement[], byKey: ReadonlyMap<string, Requirement>): RequirementSet {
+    const hasMinValues = requirements.some(({ minValues }) => minValues !== undefined);
+    const set = { id: this.answers.length, requirements, byKey, hasMinValues };
+    this.answers.push({ meet: undefined, wellKnown: undefined, strict: undefined, intersects: undefined });
     return set;
   }
 
@@ -224,6 +232,16 @@ export class RequirementTable {
   private answersOf(set: RequirementSet): Answers {
     return this.answers[set.id] as Answers;
   }
+}
+
+/** By key; several requirements on one key are intersected. */
+function allOf(requirements: Iterable<Requirement>): Map<string, Requirement> {
+  const byKey = new Map<string, Requirement>();
+  for (const requirement of requirements) {
+    const existing = byKey.get(requirement.key);
+    byKey.set(requirement.key, existing ? intersection(requirement, existing) : requirement);
+  }
+  return byKey;
 }
 
 /** The set as text, its parts sorted; the host name is never part of it. */

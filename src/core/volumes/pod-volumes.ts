@@ -108,7 +108,7 @@ export function driverOf(objects: ClusterObjects, claim: PersistentVolumeClaim):
 /** Attachments per driver: the distinct claims of one pod. */
 export type Attachments = ReadonlyMap<string, ReadonlySet<string>>;
 
-const noAttachments: Attachments = new Map();
+export const noAttachments: Attachments = new Map();
 
 export function attachmentsOf(objects: ClusterObjects, pod: Pod): Attachments {
   if (!pod.spec?.volumes?.length) return noAttachments;

@@ -26,10 +26,10 @@ export type VolumeAlternatives =
     }
   | { readonly kind: 'unreadable'; readonly message: string };
 
-const anywhere: VolumeAlternatives = { kind: 'known', wishes: [] };
+/** Of a pod without volumes. */
+export const anywhere: VolumeAlternatives = { kind: 'known', wishes: [] };
 
 export function volumeAlternatives(context: VolumeContext, pod: Pod): VolumeAlternatives {
-  if (!pod.spec?.volumes?.length) return anywhere;
   const { objects, table } = context;
   let sets: RequirementSet[] | undefined;
   let contradictory = false;
