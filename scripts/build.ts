@@ -49,6 +49,9 @@ async function bundle(options: BuildOptions): Promise<void> {
     write: false,
   });
   for (const { path, text } of outputFiles ?? []) {
+    if (/\bexport default require_\w+\(\);/.test(text)) {
+      throw new Error(`${path}: a CommonJS package is imported dynamically and loses its names; re-export them first`);
+    }
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, inAscii(text));
   }

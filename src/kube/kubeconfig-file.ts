@@ -75,7 +75,7 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
 /** Reads the text of one kubeconfig file; `file` names it in errors and anchors its relative paths. */
 export async function parseKubeconfig(text: string, file: string): Promise<Kubeconfig> {
   // Imported here because a process inside a cluster never needs it and it is slow to load.
-  const yaml = await import('yaml');
+  const yaml = await import('./parse-yaml.ts');
   let document: unknown;
   try {
     document = yaml.parse(text, { maxAliasCount: 100 });
