@@ -130,8 +130,7 @@ export async function runControllerProcess(
       return waiting.length === 0 ? undefined : `waiting for ${waiting.join(', ')}`;
     },
   });
-  growSlowly();
-  const memory = watchMemory(settings.memoryLimit, { clock });
+  const memory = [growSlowly({ clock }), watchMemory(settings.memoryLimit, { clock })];
   log.info('starting', { provider: provider.cloud.name, server: access.server });
   try {
     const { outcome, leftBehind } = await manager.run(signal);
@@ -139,7 +138,7 @@ export async function runControllerProcess(
     log.info('stopped', { outcome });
     return outcome;
   } finally {
-    memory.dispose();
+    for (const watch of memory) watch.dispose();
     await endpoints.close();
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../base/index.ts';
-import { watchMemory } from './memory-limit.ts';
+import { growSlowly, watchMemory } from './memory-limit.ts';
 
 test('garbage is collected near the limit, and only there', async () => {
   const clock = new VirtualClock({ settle: () => Promise.resolve() });
@@ -21,4 +21,23 @@ test('without a limit nothing is watched', async () => {
   const clock = new VirtualClock({ settle: () => Promise.resolve() });
   watchMemory(-1, { clock, residentBytes: () => Number.MAX_VALUE, collect: () => expect.unreachable() });
   await clock.runFor(60_000);
+});
+
+test('room for new objects grows up to a limit, and again when it has shrunk', async () => {
+  const clock = new VirtualClock({ settle: () => Promise.resolve() });
+  const flags: string[] = [];
+  let young = 2 ** 20;
+  const watch = growSlowly({ clock, youngBytes: () => young, setFlags: (flag) => flags.push(flag) });
+  await clock.runFor(1_000);
+  expect(flags).toEqual(['--heap-growing-percent=50']);
+  young = 32 * 2 ** 20;
+  await clock.runFor(1_000);
+  expect(flags.slice(1)).toEqual(['--semi-space-growth-factor=1']);
+  young = 8 * 2 ** 20;
+  await clock.runFor(1_000);
+  expect(flags.slice(2)).toEqual(['--semi-space-growth-factor=2']);
+  watch.dispose();
+  young = 64 * 2 ** 20;
+  await clock.runFor(1_000);
+  expect(flags).toHaveLength(3);
 });

@@ -1,6 +1,6 @@
 // Keeps the process small. V8 lets its heap grow to several times of what lives on it before it looks for garbage; a
 // process that plans in bursts and idles in between would keep the size of its largest burst.
-import { setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Clock, Timer } from '../base/index.ts';
 
@@ -10,14 +10,36 @@ const lookEveryMs = 30_000;
 /** Of MEMORY_LIMIT: above this share garbage is collected at once. */
 const softShare = 0.9;
 
-export function growSlowly(): void {
-  setFlagsFromString(`--heap-growing-percent=${growingPercent}`);
-}
+/** New objects get this much room; V8 would take four times as much, and a process that always does something keeps it. */
+const mostYoungBytes = 32 * 2 ** 20;
+/** A first listing can double the room several times a second. */
+const lookAtYoungEveryMs = 100;
 
 export interface MemoryParts {
   clock: Clock;
   residentBytes?: () => number;
+  youngBytes?: () => number;
   collect?: () => void;
+  setFlags?: (flags: string) => void;
+}
+
+export function growSlowly({ clock, youngBytes = newSpaceBytes, setFlags = setFlagsFromString }: MemoryParts): Timer {
+  setFlags(`--heap-growing-percent=${growingPercent}`);
+  let mayGrow = true;
+  const look = (): void => {
+    if (youngBytes() < mostYoungBytes !== mayGrow) {
+      mayGrow = !mayGrow;
+      // There is no flag for the limit that works once the process runs; a space that grows by a factor of one does not.
+      setFlags(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`);
+    }
+    timer = clock.after(lookAtYoungEveryMs, look);
+  };
+  let timer = clock.after(lookAtYoungEveryMs, look);
+  return { dispose: () => timer.dispose() };
+}
+
+function newSpaceBytes(): number {
+  return getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0;
 }
 
 /** Collects garbage whenever the process comes near the limit; a limit of 0 or less is none. */

@@ -17,7 +17,14 @@ const pod = {
         ports: [{ hostPort: 80, containerPort: 80 }],
       },
     ],
-    volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+    volumes: [
+      { name: 'kube-api-access-x7k2p', projected: {} },
+      { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
+      { name: 'scratch', ephemeral: {} },
+    ],
+    priority: 7,
+    schedulerName: 'default-scheduler',
+    serviceAccountName: 'web',
   },
   status: {
     containerStatuses: [
@@ -31,10 +38,18 @@ test('pods keep what plans and drains read, and lose what only kubelets and peop
   expect(slim?.spec?.containers).toEqual([
     { name: 'c', resources: { requests: { cpu: '1' } }, ports: [{ hostPort: 80, containerPort: 80 }] },
   ]);
-  expect(slim?.spec?.volumes).toEqual(pod.spec?.volumes);
+  expect(slim?.spec?.volumes).toEqual(pod.spec?.volumes?.slice(1));
+  expect(Object.keys(slim?.spec ?? {}).sort()).toEqual(['containers', 'priority', 'volumes']);
   expect(slim?.status?.containerStatuses).toEqual([
     { name: 'c', ready: true, restartCount: 0, resources: { requests: { cpu: '2' } } },
   ]);
+});
+
+test('a pod whose volumes have no claims has none', () => {
+  const [token] = pod.spec?.volumes ?? [];
+  const slim = slimmingOf(resources.pods)?.({ ...pod, spec: { ...pod.spec, volumes: [token] } } as Pod);
+  expect(slim?.spec).not.toHaveProperty('volumes');
+  expect(slim?.spec?.containers).toHaveLength(1);
 });
 
 test('equal parts of two pods are one object', () => {

@@ -23,19 +23,30 @@ const perContainer = [
   'volumeMounts',
   'volumeDevices',
 ];
+const perPod = [
+  'dnsConfig',
+  'dnsPolicy',
+  'enableServiceLinks',
+  'hostAliases',
+  'imagePullSecrets',
+  'preemptionPolicy',
+  'restartPolicy',
+  'schedulerName',
+  'securityContext',
+  'serviceAccount',
+  'serviceAccountName',
+];
 const perContainerStatus = ['containerID', 'image', 'imageID', 'lastState', 'started', 'state', 'user', 'volumeMounts'];
 
-const slimPod = slimmer<Pod>({
+const withoutUnread = slimmer<Pod>({
   drop: [
+    'metadata.generateName',
+    ...perPod.map((field) => `spec.${field}`),
     ...['containers', 'initContainers'].flatMap((list) => perContainer.map((field) => `spec.${list}.*.${field}`)),
     ...['containerStatuses', 'initContainerStatuses'].flatMap((list) =>
       perContainerStatus.map((field) => `status.${list}.*.${field}`),
     ),
-    'status.hostIPs',
-    'status.podIPs',
-    'spec.volumes.*.projected',
-    'spec.volumes.*.configMap',
-    'spec.volumes.*.secret',
+    ...['hostIP', 'hostIPs', 'podIP', 'podIPs', 'qosClass'].map((field) => `status.${field}`),
   ],
   share: [
     'metadata.labels',
@@ -48,11 +59,19 @@ const slimPod = slimmer<Pod>({
     'spec.affinity',
     'spec.nodeSelector',
     'spec.volumes',
-    'spec.securityContext',
     'status.conditions',
     'status.containerStatuses',
   ],
 });
+
+/** Only volumes with a claim decide anything; the token every pod has would make each pod's list another. */
+function slimPod(pod: Pod): Pod {
+  const volumes = pod.spec?.volumes;
+  if (pod.spec === undefined || volumes === undefined) return withoutUnread(pod);
+  const claimed = volumes.filter((volume) => volume.persistentVolumeClaim ?? volume.ephemeral);
+  const { volumes: _all, ...spec } = pod.spec;
+  return withoutUnread({ ...pod, spec: claimed.length === 0 ? spec : { ...spec, volumes: claimed } });
+}
 
 const slimNode = slimmer<Node>({ drop: ['status.images', 'status.volumesInUse', 'status.nodeInfo', 'status.config'] });
 
