@@ -14,6 +14,7 @@ import {
   settingDefinitions,
 } from '../src/server/index.ts';
 import { meteredCloud } from '../src/server/metered-cloud.ts';
+import { modelSync } from '../src/server/model-sync.ts';
 import { Cluster, LaunchLedger } from '../src/state/index.ts';
 import { silentLog } from '../src/telemetry/index.ts';
 import { aligned } from './markdown-table.ts';
@@ -94,6 +95,7 @@ export async function definedMetrics(): Promise<Map<string, Defined>> {
   const { cloud } = aws.provider;
   loopMetrics(metrics);
   meteredCloud(cloud, metrics, clock);
+  modelSync(new Cluster(clock), { clock, log: silentLog, metrics, waitingFor: () => '' });
   const context: ControllerContext = {
     kube: {} as Kube,
     cloud,

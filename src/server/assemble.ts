@@ -22,6 +22,7 @@ import { type Cache, type Change, loopMetrics, type Part, Reconciler, Reflector 
 import { Cluster, type ContextKind, LaunchLedger } from '../state/index.ts';
 import { asController, asLoop } from './caller.ts';
 import { meteredCloud } from './metered-cloud.ts';
+import { modelSync } from './model-sync.ts';
 import { slimmingOf } from './slimming.ts';
 
 export interface AssemblyOptions {
@@ -40,6 +41,8 @@ export interface AssemblyOptions {
 export interface Assembly {
   context: ControllerContext;
   caches: readonly Cache[];
+  /** What every replica runs beside its caches. */
+  always: readonly Part[];
   /** What only the leader runs. */
   leading: readonly Part[];
 }
@@ -110,6 +113,7 @@ export function assemble(options: AssemblyOptions): Assembly {
   return {
     context,
     caches: [...caches, populating(cluster, caches)],
+    always: [modelSync(cluster, { clock, log, metrics: options.metrics, waitingFor: () => unsynced(caches) })],
     leading: [
       ...loops.map((loop): Part => ({ name: loop.name, run: (signal) => asLoop(loop.name, () => loop.run(signal)) })),
       ...controllers.map((controller) => asPart(controller, context, reflectorOf, observer)),
@@ -161,6 +165,14 @@ function feed(
       optional,
     );
   }
+}
+
+/** The caches that are not filled yet, by name. */
+export function unsynced(caches: readonly Cache[]): string {
+  return caches
+    .filter((cache) => !cache.isSynced)
+    .map((cache) => cache.name)
+    .join(', ');
 }
 
 function asCache(name: string, reflector: Reflector<KubeObject>): Cache {

@@ -11,7 +11,7 @@ import { type ClusterAccess, KubeClient } from '../kube/index.ts';
 import type { Cloud, Kube, Log, Metrics, Recorder } from '../ports/index.ts';
 import { fencedKube, LeaderElection, leaderIdentity, loopMetrics, Manager, type Part } from '../runtime/index.ts';
 import { jsonLog, kubeRecorder, prometheusMetrics } from '../telemetry/index.ts';
-import { assemble } from './assemble.ts';
+import { assemble, unsynced } from './assemble.ts';
 import { callerFields } from './caller.ts';
 import { serveEndpoints } from './endpoints.ts';
 import { growSlowly, watchMemory } from './memory-limit.ts';
@@ -69,6 +69,7 @@ export async function runControllerProcess(
     .set(1, { version: options.version, goversion: process.version, goarch: process.arch, commit: options.commit });
   for (const warning of options.warnings) log.error('ignoring malformed setting', warning);
   const loops = loopMetrics(metrics);
+  if (!settings.disableLeaderElection) loops.leads(settings.leaderElectionName, false);
   const userAgent = `karpenter/${options.version}`;
   const client = new KubeClient({
     access,
@@ -100,7 +101,7 @@ export async function runControllerProcess(
     random: Math.random,
     serverVersion: () => client.serverVersion(),
   });
-  const { caches, leading } = assemble({
+  const { caches, always, leading } = assemble({
     kube,
     cloud: provider.cloud,
     clock,
@@ -117,6 +118,7 @@ export async function runControllerProcess(
   const manager = new Manager({
     clock,
     caches,
+    always,
     leading: [announce(log, loops, settings.leaderElectionName, provider), ...(provider.parts ?? []), ...leading],
     ...(settings.disableLeaderElection ? {} : { election }),
   });
@@ -126,8 +128,8 @@ export async function runControllerProcess(
     enableProfiling: settings.enableProfiling,
     metrics,
     notReady: () => {
-      const waiting = caches.filter((cache) => !cache.isSynced).map((cache) => cache.name);
-      return waiting.length === 0 ? undefined : `waiting for ${waiting.join(', ')}`;
+      const waiting = unsynced(caches);
+      return waiting === '' ? undefined : `waiting for ${waiting}`;
     },
   });
   const memory = [growSlowly({ clock }), watchMemory(settings.memoryLimit, { clock })];

@@ -13,6 +13,21 @@ function capture(level: LogLevel = 'info') {
   return { log, lines, pass: (ms: number) => (now += ms) };
 }
 
+test('at level debug a line says where it was written, otherwise not', () => {
+  const lines: string[] = [];
+  const log = (level: 'debug' | 'info') =>
+    jsonLog({ level, commit: 'x', now: () => 0, write: (line) => lines.push(line) });
+  log('debug').info('here');
+  log('debug').with({ a: 1 }).error('there', new Error('no'));
+  log('info').info('somewhere');
+  const callers = lines.map((line) => (JSON.parse(line) as { caller?: string }).caller);
+  expect(callers).toEqual([
+    expect.stringMatching(/^telemetry\/json-log\.test\.ts:\d+$/),
+    expect.stringMatching(/^telemetry\/json-log\.test\.ts:\d+$/),
+    undefined,
+  ]);
+});
+
 test('a line has level, time, logger, message, commit and the fields in that order', () => {
   const { log, lines } = capture();
   log.with({ controller: 'nodeclaim.lifecycle' }).info('launched nodeclaim', { NodeClaim: { name: 'default-abc' } });

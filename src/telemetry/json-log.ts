@@ -1,5 +1,6 @@
 // The Log port as JSON lines in the shape users' pipelines parse: level in upper case, ISO 8601 time with milliseconds,
-// logger, message, commit. Lines that repeat are sampled: per second and message the first hundred, then every hundredth.
+// logger, message, commit; at level debug also who logs. Lines that repeat are sampled: per second and message the first
+// hundred, then every hundredth.
 import { messageOf } from '../base/index.ts';
 import type { Log, LogFields } from '../ports/index.ts';
 
@@ -30,6 +31,7 @@ export function jsonLog(options: JsonLogOptions, fields: LogFields = {}, sampler
       level: level.toUpperCase(),
       time: new Date(now).toISOString(),
       logger: 'controller',
+      ...(options.level === 'debug' ? { caller: callSite() } : {}),
       message,
       commit: options.commit,
       ...options.surroundings?.(),
@@ -45,6 +47,11 @@ export function jsonLog(options: JsonLogOptions, fields: LogFields = {}, sampler
     error: (message, error, extra = {}) => line('error', message, { ...extra, error: messageOf(error) }),
     with: (extra) => jsonLog(options, { ...fields, ...extra }, sampler),
   };
+}
+
+/** Folder, file and line of whoever logs: four frames up, behind this function, `line` and the log's own method. */
+function callSite(): string | undefined {
+  return new Error().stack?.split('\n')[4]?.match(/([^/]+\/[^/]+:\d+):\d+\)?$/)?.[1];
 }
 
 /** A log that keeps nothing, for simulations and tests. */

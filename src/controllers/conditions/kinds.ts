@@ -16,6 +16,6 @@ export function conditionControllers(context: ControllerContext): Controller[] {
     ...cloud.nodeClasses.map((resource) => ({ resource, hasTwins: true })),
   ];
   if (settings.featureGates['CapacityBuffer'] === true)
-    kinds.push({ resource: capacityBuffers, hasTwins: false, optional: true });
+    kinds.push({ resource: capacityBuffers, hasTwins: true, optional: true });
   return kinds.map((kind) => conditionController(context, kind));
 }

@@ -96,6 +96,49 @@ test('a pod’s state follows it, and its binding is measured once', async () =>
   expect(await metrics.render()).not.toContain('name="web"');
 });
 
+test('where a pod is, is told by the labels of its node; without a node they are empty', async () => {
+  const { cluster, context, metrics } = setting();
+  const controller = podMetricsController(context);
+  const state = async (): Promise<string> => {
+    await controller.reconcile('shop/web', signal);
+    return line(await metrics.render(), 'karpenter_pods_state').join('\n');
+  };
+  cluster.setPod({ ...pod('web', {}, ''), status: { phase: 'Pending' } });
+  const nowhere = 'node="",scheduled="false",nodepool="",zone="",arch="",capacity_type="",instance_type=""';
+  expect(await state()).toBe(
+    `karpenter_pods_state{name="web",namespace="shop",owner="",${nowhere},phase="Pending",ready="false",managed="false"} 1`,
+  );
+  cluster.setNode(
+    node({
+      'karpenter.sh/nodepool': 'general',
+      'topology.kubernetes.io/zone': 'a',
+      'kubernetes.io/arch': 'arm64',
+      'karpenter.sh/capacity-type': 'spot',
+      'node.kubernetes.io/instance-type': 'm1',
+    }),
+  );
+  cluster.setPod({
+    ...pod('web'),
+    status: { phase: 'Running', conditions: [became('Ready', '2026-01-01T00:59:59Z')] },
+  });
+  const somewhere =
+    'node="n1",scheduled="true",nodepool="general",zone="a",arch="arm64",capacity_type="spot",instance_type="m1"';
+  expect(await state()).toBe(
+    `karpenter_pods_state{name="web",namespace="shop",owner="",${somewhere},phase="Running",ready="true",managed="true"} 1`,
+  );
+});
+
+test('resources are told by their own names, with underscores for dashes', async () => {
+  const { cluster, context, metrics } = setting();
+  const capacity = { 'ephemeral-storage': '1', 'nvidia.com/gpu': '2' };
+  cluster.setNode({ ...node(), status: { capacity, allocatable: capacity } });
+  await nodeMetricsController(context).reconcile('all', signal);
+  const told = line(await metrics.render(), 'karpenter_nodes_allocatable').map(
+    (each) => /resource_type="([^"]+)"/.exec(each)?.[1],
+  );
+  expect(told).toEqual(['ephemeral_storage', 'nvidia.com/gpu']);
+});
+
 const became = (type: string, time: string) => ({ type, status: 'True', lastTransitionTime: time });
 
 test('waiting for everybody else is told from the first plan that had a place on', async () => {

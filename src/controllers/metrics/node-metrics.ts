@@ -5,6 +5,7 @@ import { parseTime } from '../../base/index.ts';
 import type { Gauge, Labels, Node, Pod } from '../../ports/index.ts';
 import { isOwnedByDaemonSet, type Machine, PodAmounts } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext } from '../context.ts';
+import { metricResource } from './metric-resource.ts';
 
 const everyMs = 5_000;
 
@@ -46,16 +47,6 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     help: 'What pods ask for, of what they could use.',
     labels: ['resource_type'],
   });
-  const count = metrics.gauge({ name: 'karpenter_cluster_state_node_count', help: 'Nodes known.' });
-  const synced = metrics.gauge({
-    name: 'karpenter_cluster_state_synced',
-    help: '1 once the cluster is completely known.',
-  });
-  const unsynced = metrics.gauge({
-    name: 'karpenter_cluster_state_unsynced_time_seconds',
-    help: 'How long the cluster has not been completely known.',
-  });
-  let syncedMs = clock.now();
   const amounts = new PodAmounts();
   const told = new Map<string, Told>();
 
@@ -134,10 +125,6 @@ export function nodeMetricsController(context: ControllerContext): Controller {
         if (amount > 0)
           utilization.set((100 * (requested.get(resource) ?? 0)) / amount, { resource_type: metricResource(resource) });
       }
-      count.set(cluster.machines.size);
-      synced.set(cluster.synced ? 1 : 0);
-      if (cluster.synced) syncedMs = clock.now();
-      unsynced.set((clock.now() - syncedMs) / 1000);
       return again(everyMs);
     },
   };
@@ -146,10 +133,6 @@ export function nodeMetricsController(context: ControllerContext): Controller {
 /** The last part of a label key, as a metric label: `topology.kubernetes.io/zone` is `zone`. */
 function metricLabel(key: string): string {
   return (key.split('/').at(-1) ?? key).replaceAll(/[^a-zA-Z0-9]+/g, '_').toLowerCase();
-}
-
-function metricResource(name: string): string {
-  return name.replaceAll(/[^a-zA-Z0-9]+/g, '_').toLowerCase();
 }
 
 /** Tables count cpu in thousandths; people read cores. */

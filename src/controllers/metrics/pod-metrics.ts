@@ -139,10 +139,7 @@ function stateOf({ cluster }: ControllerContext, pod: Pod): Labels {
   const { name = '', namespace = '', ownerReferences = [] } = pod.metadata;
   const [owner] = ownerReferences;
   const node = pod.spec?.nodeName ?? '';
-  const machine = cluster.machines.ofNode(node);
-  const labels = machine?.node?.metadata.labels ?? {};
-  const conditionStatus = (type: string): string =>
-    pod.status?.conditions?.find((each) => each.type === type)?.status ?? 'Unknown';
+  const labels = cluster.nodes.get(node)?.metadata.labels ?? {};
   return {
     name,
     namespace,
@@ -152,14 +149,14 @@ function stateOf({ cluster }: ControllerContext, pod: Pod): Labels {
         : `/apis/${owner.apiVersion}/namespaces/${namespace}/${owner.kind.toLowerCase()}s/${owner.name}`,
     node,
     scheduled: String(node !== ''),
-    nodepool: labels[label.nodePool] ?? pod.spec?.nodeSelector?.[label.nodePool] ?? 'N/A',
-    zone: labels[label.zone] ?? pod.spec?.nodeSelector?.[label.zone] ?? 'N/A',
-    arch: labels[label.arch] ?? 'N/A',
-    capacity_type: labels[label.capacityType] ?? 'N/A',
-    instance_type: labels[label.instanceType] ?? 'N/A',
+    nodepool: labels[label.nodePool] ?? '',
+    zone: labels[label.zone] ?? '',
+    arch: labels[label.arch] ?? '',
+    capacity_type: labels[label.capacityType] ?? '',
+    instance_type: labels[label.instanceType] ?? '',
     phase: pod.status?.phase ?? '',
-    ready: conditionStatus('Ready'),
-    managed: String(machine?.claim !== undefined),
+    ready: String(trueSinceMs(pod, 'Ready') !== undefined),
+    managed: String(Boolean(labels[label.nodePool])),
   };
 }
 

@@ -3,6 +3,7 @@ import { parseQuantity, quantityIn } from '../../base/index.ts';
 import { done } from '../../runtime/index.ts';
 import { type Controller, type ControllerContext, ownKey } from '../context.ts';
 import { nodePools } from '../own-resources.ts';
+import { metricResource } from './metric-resource.ts';
 
 export function poolMetricsController({ cluster, metrics, isManaged }: ControllerContext): Controller {
   const labels = ['resource_type', 'nodepool'];
@@ -22,7 +23,7 @@ export function poolMetricsController({ cluster, metrics, isManaged }: Controlle
       if (pool !== undefined && isManaged(pool.spec.template.spec.nodeClassRef)) {
         const told = (quantities: Readonly<Record<string, string | number>> | undefined, gauge: typeof limit): void => {
           for (const [name, quantity] of Object.entries(quantities ?? {})) {
-            gauge.set(amount(name, quantity), { resource_type: name.replaceAll(/[^a-zA-Z0-9]+/g, '_'), nodepool });
+            gauge.set(amount(name, quantity), { resource_type: metricResource(name), nodepool });
           }
         };
         told(pool.spec.limits, limit);

@@ -4,11 +4,12 @@ import { resources } from '../../../src/ports/index.ts';
 import type { Scenario } from './scenario.ts';
 
 /** What is out of order; empty when all is well. */
-export async function disorder({ claims, nodes, list }: Scenario, pods: number): Promise<string[]> {
+export async function disorder({ claims, nodes, list }: Scenario, pods: number, wanted?: number): Promise<string[]> {
   const problems: string[] = [];
   const [allClaims, allNodes, allPods] = [await claims(), await nodes(), await list(resources.pods)];
   const running = allPods.filter(({ status }) => status?.phase === 'Running');
   if (running.length !== pods) problems.push(`${running.length} of ${pods} pods run`);
+  if (wanted !== undefined && allNodes.length !== wanted) problems.push(`${allNodes.length} nodes, not ${wanted}`);
   for (const { metadata, status } of allClaims) {
     const mine = allNodes.filter(({ spec }) => spec?.providerID === status?.providerID);
     const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { killedAt, nodesGo, scaleUp, withFailures, writesOf } from './crash.ts';
+import { killedAt, nodesGo, scaleDown, scaleUp, withFailures, writesOf } from './crash.ts';
 
-describe.each([scaleUp(8), nodesGo(5)])('$name', (story) => {
+describe.each([scaleUp(8), nodesGo(5), scaleDown(4)])('$name', (story) => {
   test('and the controllers are killed at a handful of writes on the way: nothing is lost, nothing left over', async () => {
     const writes = await writesOf(story);
     expect(writes).toBeGreaterThan(20);

@@ -1,6 +1,8 @@
 // The same story again and again, with our controllers killed at another write each time and started anew: whatever they
-// were in the middle of, the cluster must come to the same rest, with nothing left over.
+// were in the middle of, the cluster must come to the same rest, with nothing left over, and nobody's budget broken on
+// the way.
 import { resources } from '../../../src/ports/index.ts';
+import { genericCatalogue } from '../../../src/sim/index.ts';
 import { disorder } from '../harness/order.ts';
 import { openScenario, type Scenario } from '../harness/scenario.ts';
 
@@ -10,13 +12,22 @@ export interface Story {
   prepare?(scenario: Scenario): Promise<void>;
   /** What somebody does to the cluster; what follows from it is the story. */
   begin(scenario: Scenario): Promise<void>;
-  /** Pods that run when it is over. */
+  /** What runs when it is over. */
   pods: number;
+  nodes: number;
+  /** Pods that a disruption budget keeps ready all the while. */
+  keeps?: number;
   /** How long it may take after the restart. */
   limitMs: number;
 }
 
-const bootTime = '5s';
+/** What the stories do not speak of is left out, because they are told hundreds of times. */
+const stage = {
+  bootTime: '5s',
+  settings: { disableClusterStateObservability: true },
+  catalogue: genericCatalogue().filter(({ name }) => /^[cs]-[124]x-amd64-linux$/.test(name)),
+};
+const lookEveryMs = 5_000;
 
 export const scaleUp = (pods: number): Story => ({
   name: `${pods} pods come, each to a node of its own`,
@@ -25,6 +36,7 @@ export const scaleUp = (pods: number): Story => ({
     await scenario.deployment('web', pods, apart);
   },
   pods,
+  nodes: pods,
   limitMs: 300_000,
 });
 
@@ -37,7 +49,7 @@ export const nodesGo = (pods: number): Story => ({
       metadata: { name: 'web', namespace: 'default' },
       spec: { maxUnavailable: '20%', selector: { matchLabels: { app: 'web' } } },
     });
-    await scenario.until('every pod is ready', async () => (await scenario.readyPods('web')).length === pods);
+    await everyPodReady(scenario, pods);
     await scenario.run(10_000);
   },
   async begin(scenario) {
@@ -46,8 +58,28 @@ export const nodesGo = (pods: number): Story => ({
     }
   },
   pods,
+  nodes: pods,
+  // A share of pods that may be missing is rounded up.
+  keeps: pods - Math.ceil(pods * 0.2),
   limitMs: 900_000,
 });
+
+export const scaleDown = (pods: number): Story => ({
+  name: `${pods} nodes are no longer needed`,
+  async prepare(scenario) {
+    await scenario.pool('default', { disruption: { consolidateAfter: '0s', budgets: [{ nodes: '100%' }] } });
+    await scenario.deployment('web', pods, apart);
+    await everyPodReady(scenario, pods);
+    await scenario.run(30_000);
+  },
+  begin: (scenario) => scenario.scale('web', 0),
+  pods: 0,
+  nodes: 0,
+  limitMs: 600_000,
+});
+
+const everyPodReady = (scenario: Scenario, pods: number): Promise<void> =>
+  scenario.until('every pod is ready', async () => (await scenario.readyPods('web')).length === pods);
 
 /** No two pods on one node, while there are nodes to be had. */
 const apart = {
@@ -63,7 +95,7 @@ const apart = {
 
 /** How many writes our controllers make when nobody kills them. */
 export async function writesOf(story: Story): Promise<number> {
-  const scenario = await openScenario({ bootTime });
+  const scenario = await openScenario(stage);
   try {
     await story.prepare?.(scenario);
     const before = scenario.process.life.writeCount;
@@ -75,11 +107,12 @@ export async function writesOf(story: Story): Promise<number> {
   }
 }
 
-/** Plays the story with a kill at the nth write of it; returns what is out of order at the end. */
+/** Plays the story with a kill at the nth write of it; returns what went wrong. */
 export async function killedAt(story: Story, write: number): Promise<string[]> {
-  const scenario = await openScenario({ bootTime });
+  const scenario = await openScenario(stage);
   try {
     await story.prepare?.(scenario);
+    const broken = watchBudget(scenario, story);
     const { life } = scenario.process;
     life.endWithWrite(life.writeCount + write);
     await story.begin(scenario);
@@ -88,27 +121,61 @@ export async function killedAt(story: Story, write: number): Promise<string[]> {
     await scenario.run(2_000);
     await scenario.restart();
     await rest(scenario, story);
-    const problems = await disorder(scenario, story.pods);
-    return [...problems, ...scenario.failures.map(String)];
+    const problems = await disorder(scenario, story.pods, story.nodes);
+    scenario.process.kill();
+    return [...problems, ...broken, ...scenario.failures.map(String)];
   } finally {
     await scenario.close();
   }
 }
 
-/** Plays the story while a share of our controllers' calls fails; returns what is out of order at the end. */
+/** Plays the story once for every write of it, with a kill at that one; returns what went wrong where. */
+export async function killedAtEveryWrite(story: Story): Promise<{ writes: number; problems: string[] }> {
+  const writes = await writesOf(story);
+  const problems: string[] = [];
+  for (let write = 1; write <= writes; write += 1)
+    for (const problem of await killedAt(story, write)) problems.push(`killed at write ${write}: ${problem}`);
+  return { writes, problems };
+}
+
+/** Plays the story while a share of our controllers' calls fails; returns what went wrong. */
 export async function withFailures(story: Story, failureRate: number, seed: number): Promise<string[]> {
-  const scenario = await openScenario({ bootTime, failureRate, seed });
+  const scenario = await openScenario({ ...stage, failureRate, seed });
   try {
     await story.prepare?.(scenario);
+    const broken = watchBudget(scenario, story);
     await story.begin(scenario);
     await rest(scenario, story);
-    return [...(await disorder(scenario, story.pods)), ...scenario.failures.map(String)];
+    return [...(await disorder(scenario, story.pods, story.nodes)), ...broken, ...scenario.failures.map(String)];
   } finally {
     await scenario.close();
   }
 }
 
 async function rest(scenario: Scenario, story: Story): Promise<void> {
-  const isAtRest = async (): Promise<boolean> => (await disorder(scenario, story.pods)).length === 0;
-  await scenario.until(`${story.name}, and all is well`, isAtRest, story.limitMs).catch(() => {});
+  const endMs = scenario.clock.now() + story.limitMs;
+  while ((await disorder(scenario, story.pods, story.nodes)).length > 0 && scenario.clock.now() < endMs)
+    await scenario.run(lookEveryMs);
 }
+
+/** From now on every moment with fewer ready pods than the story's budget keeps is added to the result. */
+function watchBudget({ clock, kube }: Scenario, { keeps = 0 }: Story): readonly string[] {
+  const broken: string[] = [];
+  const ready = new Set<string>();
+  const watch = async (): Promise<void> => {
+    const { items, resourceVersion } = await kube.list(resources.pods);
+    const note = (name: string, isReady: boolean): unknown => (isReady ? ready.add(name) : ready.delete(name));
+    for (const pod of items) note(pod.metadata.name ?? '', isReadyPod(pod));
+    for await (const event of kube.watch(resources.pods, { resourceVersion })) {
+      if (event.type === 'BOOKMARK') continue;
+      note(event.object.metadata.name ?? '', event.type !== 'DELETED' && isReadyPod(event.object));
+      if (ready.size < keeps) broken.push(`at ${clock.now()} only ${ready.size} pods are ready, not ${keeps}`);
+    }
+  };
+  if (keeps > 0) watch().catch((error: unknown) => broken.push(`the watch of pods ended: ${String(error)}`));
+  return broken;
+}
+
+const isReadyPod = ({ metadata, status }: Awaited<ReturnType<Scenario['readyPods']>>[number]): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
