@@ -63,4 +63,7 @@ for (const stream of [process.stdout, process.stderr]) {
     process.exit(exitCode.failure);
   });
 }
+// Started by an older Node (bin/kerf): whoever kills that one means this process.
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+process.channel?.unref();
 void main(process.argv.slice(2));
