@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byWeight, durationMs, ec2NodeClassDrifted, nodePoolDrifted } from './index.ts';
+import { admitKind, byWeight, durationMs, ec2NodeClassDrifted, kindOf, nodePoolDrifted } from './index.ts';
 import * as names from './names.ts';
 
 test('more weight comes first, then the later name; unset weight is 0', () => {
@@ -49,4 +49,13 @@ test('no two names of one sort are the same', () => {
     const isAlias = table === names.normalizedLabels || table === names.awsNormalizedLabels;
     expect(isAlias ? [] : values.filter((value, index) => values.indexOf(value) !== index)).toEqual([]);
   }
+});
+
+test('a simulated node class needs nothing but a name, and is ready', () => {
+  const definition = kindOf('karpenter.kwok.sh/v1alpha1', 'KWOKNodeClass');
+  if (definition === undefined) throw new Error('there is no such kind');
+  const { apiVersion, kind } = { apiVersion: 'karpenter.kwok.sh/v1alpha1', kind: 'KWOKNodeClass' };
+  const { errors, object } = admitKind(definition, { apiVersion, kind, metadata: { name: 'default' } });
+  expect(errors).toEqual([]);
+  expect(object).toMatchObject({ spec: {}, status: { conditions: [{ type: 'Ready', status: 'True' }] } });
 });

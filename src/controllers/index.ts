@@ -42,6 +42,7 @@ import { staticProvisioningController } from './static/provisioning.ts';
 
 export { again, type Controller, type ControllerContext, type ControllerSettings, ownKey, source } from './context.ts';
 export { aboutClaim, aboutNode, aboutPool, subjectOf } from './event-subjects.ts';
+export { malformedController, type Refused, type RefusedObjects } from './malformed.ts';
 export { isServedBy } from './managed.ts';
 export { type ClaimMetrics, claimMetrics } from './nodeclaim/claim-metrics.ts';
 export { nodeClaims, nodeOverlays, nodePools } from './own-resources.ts';

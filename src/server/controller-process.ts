@@ -6,11 +6,12 @@
 // 3. Stopping: controllers end, then the lease is given up, then caches and servers stop.
 import { createWriteStream } from 'node:fs';
 import { type Clock, KerfError } from '../base/index.ts';
-import { type Controller, type ControllerContext, controllersOf } from '../controllers/index.ts';
+import { type Controller, type ControllerContext, controllersOf, malformedController } from '../controllers/index.ts';
 import { type ClusterAccess, KubeClient } from '../kube/index.ts';
 import type { Cloud, Kube, Log, Metrics, Recorder } from '../ports/index.ts';
 import { fencedKube, LeaderElection, leaderIdentity, loopMetrics, Manager, type Part } from '../runtime/index.ts';
 import { jsonLog, kubeRecorder, prometheusMetrics } from '../telemetry/index.ts';
+import { AdmissionGate } from './admission/gate.ts';
 import { assemble, unsynced } from './assemble.ts';
 import { callerFields } from './caller.ts';
 import { serveEndpoints } from './endpoints.ts';
@@ -90,7 +91,8 @@ export async function runControllerProcess(
   const isElected = (): boolean => settings.disableLeaderElection || election.isLeader();
   // The manager ends the leader's parts with its term; this fence is for what they still try in that moment. No signal:
   // one that thousands of requests listen to at once gets slow.
-  const kube = fencedKube(client, { isLeader: isElected });
+  const gate = new AdmissionGate();
+  const kube = gate.kube(fencedKube(client, { isLeader: isElected }));
   const recorder = kubeRecorder(kube, clock, log);
   const provider = await options.makeProvider({
     kube,
@@ -112,7 +114,8 @@ export async function runControllerProcess(
     random: Math.random,
     controllers: (context) => {
       const { controllers, loops } = controllersOf(context);
-      return { controllers: [...controllers, ...(provider.controllers?.(context) ?? [])], loops };
+      const more = [malformedController(context, gate), ...(provider.controllers?.(context) ?? [])];
+      return { controllers: [...controllers, ...more], loops };
     },
   });
   const manager = new Manager({

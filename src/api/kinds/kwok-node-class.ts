@@ -99,10 +99,15 @@ const faults = object('What goes wrong on purpose; nothing if unset.', {
   ),
 });
 
-const spec = object('Settings of the simulated provider.', {
-  nodeRegistrationDelay: optional(span('How long an instance takes from its launch until its node appears.')),
-  faults: optional(faults),
-});
+const spec = object(
+  'Settings of the simulated provider.',
+  {
+    nodeRegistrationDelay: optional(span('How long an instance takes from its launch until its node appears.')),
+    faults: optional(faults),
+  },
+  // Manifests in the field name the class and nothing else.
+  { default: {} },
+);
 
 const status = object(
   'State of the node class.',

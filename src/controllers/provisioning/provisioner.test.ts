@@ -119,6 +119,11 @@ describe('the log says', () => {
         fields: { controller: 'provisioner', nodeclaims: 1, pods: 2 },
       }),
     );
+    expect(bench.log.lines.map(({ message }) => message).slice(-3)).toEqual([
+      'found provisionable pod(s)',
+      'computed new nodeclaim(s) to fit pod(s)',
+      'created nodeclaim',
+    ]);
   });
 
   test('that there is no pool at all, or none that is ready', async () => {

@@ -15,7 +15,7 @@ import { takeRoom } from './launch-room.ts';
 import { provisioningMetrics } from './metrics.ts';
 import { nodeClaimFor } from './node-claim.ts';
 import { planningPass } from './planning-pass.ts';
-import { reportPlan, reportPools, shortList } from './report.ts';
+import { reportNewNodes, reportPlan, reportPools, shortList } from './report.ts';
 
 /** Asked again this soon while the first view of the cluster is not complete. */
 const notSyncedMs = 1_000;
@@ -75,6 +75,7 @@ export class Provisioner {
     const byPool = new Map(instanceTypes.map((entry) => [entry.nodePool, entry.items ?? []]));
     const claims = new Map<string, NodeClaim>();
     reportPools(this.context, plan, emptyPools);
+    reportNewNodes(this.context, plan);
     const writes: Promise<void>[] = [];
     for (const planned of this.withinNodeLimits(plan.newNodes)) {
       writes.push(

@@ -53,15 +53,15 @@ export async function reportPlan(
   const deferred = plan.unschedulable.filter((entry) => codeOf(entry) === 'ReservedCapacityDeferred').length;
   metrics.ignored.set(ignored);
   metrics.unschedulable.set(plan.unschedulable.length - ignored - deferred, { controller: 'provisioner' });
-  if (plan.newNodes.length > 0) {
-    const pods = plan.newNodes.reduce((sum, planned) => sum + planned.pods.length, 0);
-    log.info('found provisionable pod(s)', { controller: 'provisioner', Pods: shortList(waitingPods(plan)) });
-    log.info('computed new nodeclaim(s) to fit pod(s)', {
-      controller: 'provisioner',
-      nodeclaims: plan.newNodes.length,
-      pods,
-    });
-  }
+}
+
+/** Said before the claims are made: the log then reads in the order in which things happen. */
+export function reportNewNodes({ log }: ControllerContext, plan: Plan): void {
+  if (plan.newNodes.length === 0) return;
+  const controller = 'provisioner';
+  const pods = plan.newNodes.reduce((sum, planned) => sum + planned.pods.length, 0);
+  log.info('found provisionable pod(s)', { controller, Pods: shortList(waitingPods(plan)) });
+  log.info('computed new nodeclaim(s) to fit pod(s)', { controller, nodeclaims: plan.newNodes.length, pods });
 }
 
 /** What the plan found about the pools themselves. */

@@ -47,6 +47,12 @@ test('every malformed flag, choice and gate list is named in one error', () => {
   expect(start).toThrow(/"NodeRepair" is not of the form/);
 });
 
+test('a start that fails also names what it would only have warned of', () => {
+  const start = () => parseSettings({ 'metrics-port': 'x' }, { BATCH_MAX_DURATION: 'soon' });
+  expect(start).toThrow(/2 settings are malformed/);
+  expect(start).toThrow(/BATCH_MAX_DURATION: "soon" is not a duration/);
+});
+
 test('unknown gates are ignored and missing ones keep their default', () => {
   const { settings } = parseSettings({ 'feature-gates': 'NodeRepair=true,Unknown=true' }, {});
   expect(settings.featureGates).toEqual({ ...defaultGates, NodeRepair: true });

@@ -92,10 +92,12 @@ export function parseSettings(
   const aws = provider === 'aws' ? readAwsSettings(reader) : undefined;
   const { problems, warnings } = reader;
   if (problems.length > 0) {
-    const count = problems.length === 1 ? 'a setting is' : `${problems.length} settings are`;
+    // What would only be a warning is listed too: whoever mends one mends all.
+    const all = [...problems, ...warnings];
+    const count = all.length === 1 ? 'a setting is' : `${all.length} settings are`;
     throw new KerfError(
       'SettingsInvalid',
-      `cannot start, ${count} malformed:\n${problems.map((each) => `  ${each}`).join('\n')}`,
+      `cannot start, ${count} malformed:\n${all.map((each) => `  ${each}`).join('\n')}`,
     );
   }
   return { settings, ...(aws === undefined ? {} : { aws }), warnings };
