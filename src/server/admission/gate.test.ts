@@ -72,7 +72,7 @@ const watched = async (kube: Kube, resource: Resource): Promise<string[]> => {
 describe('the gate', () => {
   test('lists what can be worked with, and keeps the rest for those who tell', async () => {
     const gate = new AdmissionGate();
-    const { items } = await gate.kube(serving([pool('good', sound), pool('bad', {})])).list(nodePools as Resource);
+    const { items } = await gate.kube(serving([pool('good', sound), pool('bad', {})])).list(nodePools);
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['good']);
     expect([...gate.refused.values()].map(({ object: { metadata } }) => metadata.name)).toEqual(['bad']);
   });
@@ -124,7 +124,7 @@ describe('the owner of an object that cannot be worked with', () => {
   };
 
   test('reads it in the conditions and events of a NodePool', async () => {
-    const { conditions, events } = await tell(nodePools as Resource, pool('bad', {}));
+    const { conditions, events } = await tell(nodePools, pool('bad', {}));
     const message = 'cannot work with this NodePool: spec.template: Required value';
     expect(conditions).toContainEqual(
       expect.objectContaining({
@@ -139,7 +139,7 @@ describe('the owner of an object that cannot be worked with', () => {
   });
 
   test('reads it in the conditions of a NodeClaim', async () => {
-    const { conditions } = await tell(nodeClaims as Resource, claim('bad', { nodeClassRef, requirements: 'none' }));
+    const { conditions } = await tell(nodeClaims, claim('bad', { nodeClassRef, requirements: 'none' }));
     expect(conditions).toContainEqual(
       expect.objectContaining({
         type: 'Launched',
@@ -152,7 +152,7 @@ describe('the owner of an object that cannot be worked with', () => {
 
   test('is not told by us if the object is of another provider', async () => {
     const { conditions, events } = await tell(
-      nodePools as Resource,
+      nodePools,
       pool('bad', { template: { spec: { nodeClassRef: { ...nodeClassRef, kind: 'Other' } } } }),
     );
     expect([conditions, events]).toEqual([[], []]);

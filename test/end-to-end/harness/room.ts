@@ -102,9 +102,7 @@ export class Room {
   }
 
   pools(): Promise<NodePool[]> {
-    return this.api
-      .list(all.nodePools)
-      .then((pools) => pools.filter(({ spec }) => spec.template.metadata?.labels?.['room'] === this.name));
+    return this.api.list(all.nodePools).then((pools) => pools.filter((pool) => roomOf(pool) === this.name));
   }
 
   /** Events about the room's pods, claims, nodes and pools, oldest first. */
@@ -195,3 +193,7 @@ export class Room {
     return pool === undefined ? `room=${this.name}` : `karpenter.sh/nodepool=${pool}`;
   }
 }
+
+/** Some scenarios make pools that lack what every pool has. */
+const roomOf = ({ spec }: { spec?: { template?: NodePool['spec']['template'] } }): string | undefined =>
+  spec?.template?.metadata?.labels?.['room'];
