@@ -134,12 +134,13 @@ export class SequenceGuess {
   private roomFor(pod: number): number {
     const kind = this.kinds[pod] as PodKind;
     const home = kind.staysInZone ? (this.zone[this.room[pod] as number] as number) : -1;
-    for (const room of kind.rooms) if (this.takes(kind, room, home)) return room;
+    // Looking ahead, what is new is filled up before what may go.
     for (let room = this.sketch.roomCount; room < this.rooms; room++) {
       const suits =
         kind.suits[this.template[room] as number] && (kind.zones & (1 << (this.zone[room] as number))) !== 0;
       if (suits && this.takes(kind, room, home)) return room;
     }
+    for (const room of kind.rooms) if (this.takes(kind, room, home)) return room;
     return -1;
   }
 
