@@ -20,7 +20,7 @@ const mostPods = 1_500;
 /** A way that long goes in circles. */
 const mostSteps = 80;
 /** Of two ways that cost nearly the same the one that moves fewer pods: what a moved pod counts, in pods' average prices. */
-const movedPodWeight = 0.45;
+const movedPodWeight = 0.3;
 const cent = 1e-9;
 
 export interface Step {
@@ -86,7 +86,7 @@ const ordinary = inOrder(longest, singly, widely(0));
 const greedy = inOrder(widely(0), singly);
 
 /** What moving a pod counts while sequences are tried, in pods' average prices: thrifty ones and thorough ones. */
-const podWeights = [0.03, 0.08, 0.2, 0.4];
+const podWeights = [0.02, 0.05, 0.1, 0.2];
 
 /** One set after the other, as far as the planner agrees; then the ordinary way. */
 function inSequence(sets: Sets): Choice {
