@@ -44,8 +44,6 @@ async function bundle(options: BuildOptions): Promise<void> {
     plugins: [dataAsText, embedSolver],
     legalComments: 'external',
     loader: { '.json': 'json' },
-    // Its modules instead of its CommonJS, of which an import at run time sees no names.
-    alias: { yaml: './node_modules/yaml/browser/index.js' },
     logLevel: 'warning',
     ...options,
     write: false,
