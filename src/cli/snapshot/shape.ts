@@ -48,7 +48,10 @@ export const openFields = (known: Record<string, Shape>, required: string[] = []
   open: true,
 });
 
-/** Appends what is wrong with `value` to `problems`. */
+/**
+ * Appends what is wrong with `value` to `problems`. Null is "not set" everywhere: such fields are taken out of own
+ * documents, and where there must be a list it becomes an empty one, so that nobody after this meets two ways of saying so.
+ */
 export function checkShape(value: unknown, shape: Shape, path: (string | number)[], problems: ShapeProblem[]): void {
   if (!fits(value, shape)) findProblems(value, shape, path, problems);
 }
@@ -102,8 +105,10 @@ function checkFields(
   path: (string | number)[],
   problems: ShapeProblem[],
 ): void {
+  for (const key of shape.required) {
+    if (value[key] === null && shape.fields.get(key)?.type === 'list') value[key] = [];
+  }
   if (shape.open) {
-    // Kubernetes writes null for "not set".
     for (const [key, own] of shape.fields) {
       const field = value[key];
       if (field !== undefined && field !== null) checkAt(field, own, key, path, problems);
@@ -111,7 +116,8 @@ function checkFields(
   } else {
     for (const key in value) {
       const known = shape.fields.get(key);
-      if (known !== undefined) checkAt(value[key], known, key, path, problems);
+      if (known !== undefined && value[key] === null) delete value[key];
+      else if (known !== undefined) checkAt(value[key], known, key, path, problems);
       else
         problems.push({
           path: [...path, key],

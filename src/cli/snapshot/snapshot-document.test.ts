@@ -68,6 +68,25 @@ test('null is how Kubernetes writes "not set"', () => {
   expect(complaints(snapshot({ objects: list(value) }))).toEqual([]);
 });
 
+test('null in a field of the snapshot itself means that it is not set, too', () => {
+  const values = { nodeState: null, instanceTypes: null, settings: { maxInstanceTypes: null }, provider: null };
+  const { snapshot: read, problems } = checkSnapshot(snapshot({ ...values, time: null }));
+  expect(problems).toEqual([]);
+  expect(read).toEqual(snapshot({ settings: {} }));
+  expect(complaints({ objects: null })).toEqual(['objects is missing']);
+  expect(complaints(snapshot({ none: null }))[0]).toMatch(/^none is not a known field/);
+});
+
+test('null where a list must be is an empty one', () => {
+  const type = { name: 't', requirements: null, capacity: {}, offerings: null };
+  const { snapshot: read, problems } = checkSnapshot(
+    snapshot({ objects: list(), instanceTypes: [{ nodePool: 'a', items: [type] }] }),
+  );
+  expect(problems).toEqual([]);
+  expect(read.instanceTypes?.[0]?.items?.[0]).toEqual({ ...type, requirements: [], offerings: [] });
+  expect(complaints({ objects: { items: null } })).toEqual([]);
+});
+
 test('the same object twice is a mistake', () => {
   expect(complaints(snapshot({ objects: list(pod(), pod()) }))).toEqual([
     'objects.items.1 is a second Pod default/a: keep one',
