@@ -126,6 +126,14 @@ describe('launching', () => {
     await expect(cloud.delete(launched)).rejects.toMatchObject({ kind: 'notFound' });
   });
 
+  test('a node class without a spec is one without a delay', async () => {
+    await kube.delete(kwokNodeClasses, { name: 'default' });
+    await kube.create(kwokNodeClasses, { metadata: { name: 'default' } });
+    const instance = await cloud.create(claim('a'));
+    await clock.runFor(0);
+    expect((await nodes()).map(({ spec }) => spec?.providerID)).toEqual([instance.providerID]);
+  });
+
   test('a missing node class counts as missing capacity', async () => {
     await kube.delete(kwokNodeClasses, { name: 'default' });
     await expect(cloud.create(claim('a'))).rejects.toMatchObject({ kind: 'insufficientCapacity' });
