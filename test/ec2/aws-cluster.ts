@@ -1,7 +1,7 @@
 // A cluster on "EC2": a real control plane, the emulated AWS account behind its proxy, machines that join, and the real
 // `kerf controller --provider aws` as a process of its own. Nothing of it is shared with other tests.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
@@ -14,7 +14,13 @@ import {
   type Instance,
 } from '@aws-sdk/client-ec2';
 import { CreateClusterCommand, EKSClient } from '@aws-sdk/client-eks';
-import { CreateRoleCommand, IAMClient, ListInstanceProfilesCommand } from '@aws-sdk/client-iam';
+import {
+  AddRoleToInstanceProfileCommand,
+  CreateInstanceProfileCommand,
+  CreateRoleCommand,
+  IAMClient,
+  ListInstanceProfilesCommand,
+} from '@aws-sdk/client-iam';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { customResourceDefinition, kinds } from '../../src/api/index.ts';
@@ -24,6 +30,10 @@ import { useControlPlane } from '../setup/use-control-plane.ts';
 import { type Machines, startMachines } from './machines.ts';
 
 const name = 'one';
+/** A profile that is the user’s: it is never ours to take. */
+const ownProfile = 'own-profile';
+/** What must never be seen outside of requests to AWS; user data holds the last. */
+export const secrets = { key: 'KEPT-KEY', token: 'KEPT-TOKEN', userData: 'KEPT-PASSWORD' };
 const root = resolve(import.meta.dirname, '../..');
 const patience = { timeout: 120_000, interval: 500 };
 
@@ -81,8 +91,11 @@ export class AwsCluster {
         Tags: [{ Key: 'karpenter.sh/discovery', Value: name }],
       }),
     );
-    await new IAMClient(options).send(
-      new CreateRoleCommand({ RoleName: `KarpenterNodeRole-${name}`, AssumeRolePolicyDocument: '{}' }),
+    const iam = new IAMClient(options);
+    await iam.send(new CreateRoleCommand({ RoleName: `KarpenterNodeRole-${name}`, AssumeRolePolicyDocument: '{}' }));
+    await iam.send(new CreateInstanceProfileCommand({ InstanceProfileName: ownProfile }));
+    await iam.send(
+      new AddRoleToInstanceProfileCommand({ InstanceProfileName: ownProfile, RoleName: `KarpenterNodeRole-${name}` }),
     );
     await new EKSClient(options).send(
       new CreateClusterCommand({
@@ -116,7 +129,7 @@ export class AwsCluster {
   writeCredentials(accessKeyId: string): void {
     writeFileSync(
       join(this.#folder, 'credentials'),
-      `[default]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = test\naws_session_token = token\n`,
+      `[default]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secrets.key}\naws_session_token = ${secrets.token}\n`,
     );
   }
 
@@ -142,6 +155,8 @@ export class AwsCluster {
       AWS_SHARED_CREDENTIALS_FILE: join(this.#folder, 'credentials'),
       AWS_CONFIG_FILE: join(this.#folder, 'config'),
       AWS_EC2_METADATA_DISABLED: 'true',
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'record-hosts.mjs')}`,
+      KERF_HOSTS_FILE: join(this.#folder, 'hosts'),
     };
     const args = [
       join(root, 'bin/kerf'),
@@ -204,6 +219,11 @@ export class AwsCluster {
     return about.map(({ reason, message }) => `${reason}: ${message}`);
   }
 
+  /** Every host the controller opened a connection to. */
+  hosts(): string[] {
+    return [...new Set(readFileSync(join(this.#folder, 'hosts'), 'utf8').trim().split('\n'))];
+  }
+
   async metrics(): Promise<string> {
     return (await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`)).text();
   }
@@ -230,7 +250,9 @@ export class AwsCluster {
   async instanceProfiles(): Promise<string[]> {
     const iam = new IAMClient(this.#emulator().clientOptions);
     const { InstanceProfiles = [] } = await iam.send(new ListInstanceProfilesCommand({}));
-    return InstanceProfiles.map(({ InstanceProfileName = '' }) => InstanceProfileName);
+    return InstanceProfiles.map(({ InstanceProfileName = '' }) => InstanceProfileName).filter(
+      (each) => each !== ownProfile,
+    );
   }
 }
 

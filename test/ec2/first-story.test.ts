@@ -3,7 +3,7 @@
 
 import { describe, expect, test, vi } from 'vitest';
 import type { Node } from '../../src/ports/index.ts';
-import { useAwsCluster } from './aws-cluster.ts';
+import { secrets, useAwsCluster } from './aws-cluster.ts';
 import { capacity, deployment, nodeClass, pool } from './objects.ts';
 
 const cluster = useAwsCluster();
@@ -14,7 +14,8 @@ const nodes = () => cluster.items<Node>('nodes', '-l', 'karpenter.sh/nodepool=de
 
 describe('a cluster on EC2', { timeout: 400_000 }, () => {
   test('a Deployment scales up: instances are launched, join, register and run its pods', async () => {
-    await cluster.apply(nodeClass(), pool([capacity('spot', 'on-demand')]));
+    const userData = `#!/bin/bash\nexport PASSWORD=${secrets.userData}\n`;
+    await cluster.apply(nodeClass({ userData }), pool([capacity('spot', 'on-demand')]));
     await cluster.kubectl('wait', 'ec2nodeclass/default', '--for=condition=Ready', '--timeout=120s');
     await cluster.kubectl('wait', 'nodepool/default', '--for=condition=Ready', '--timeout=60s');
     await cluster.apply(deployment('web', 6));
@@ -83,6 +84,34 @@ describe('a cluster on EC2', { timeout: 400_000 }, () => {
     cluster.writeCredentials('AKIASECOND');
     await vi.waitFor(async () => expect(await readyReplicas('late')).toBe(2), patience);
     cluster.aws.clearFaults();
+  });
+
+  test('fewer pods end on fewer nodes', async () => {
+    const before = (await nodes()).length;
+    await cluster.kubectl('scale', 'deployment', 'web', '--replicas=1');
+    await cluster.kubectl('scale', 'deployment', 'late', '--replicas=1');
+    await vi.waitFor(async () => expect((await nodes()).length).toBeLessThan(before), patience);
+    await vi.waitFor(async () => expect([await readyReplicas('web'), await readyReplicas('late')]).toEqual([1, 1]), {
+      ...patience,
+    });
+  });
+
+  test('secrets and user data are in requests to AWS and nowhere else, and nobody else is asked for anything', async () => {
+    const sent = cluster.aws.calls().map(({ body }) => body);
+    const encoded = sent.flatMap((body) => new URLSearchParams(body).get('LaunchTemplateData.UserData') ?? []);
+    expect(encoded.map((text) => Buffer.from(text, 'base64').toString()).join()).toContain(secrets.userData);
+    const seen = [
+      cluster.output,
+      await cluster.metrics(),
+      await cluster.kubectl('get', 'events,nodeclaims,nodepools,nodes', '-A', '-o', 'json'),
+      await cluster.kubectl('get', 'ec2nodeclass', 'default', '-o', 'jsonpath={.status}'),
+    ].join('\n');
+    expect(seen).toContain('EC2NodeClass');
+    for (const secret of Object.values(secrets)) {
+      expect(seen).not.toContain(secret);
+      expect(seen).not.toContain(Buffer.from(secret).toString('base64').slice(0, -2));
+    }
+    expect(cluster.hosts()).toEqual(['127.0.0.1']);
   });
 
   test('when the work is gone so are instances, claims, launch templates and profiles', async () => {
