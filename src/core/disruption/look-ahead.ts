@@ -20,7 +20,7 @@ const mostPods = 1_500;
 /** A way that long goes in circles. */
 const mostSteps = 80;
 /** Of two ways that cost nearly the same the one that moves fewer pods: what a moved pod counts, in pods' average prices. */
-const movedPodWeight = 0.3;
+const movedPodWeight = 0.25;
 const cent = 1e-9;
 
 export interface Step {
@@ -62,10 +62,10 @@ const longest: Choice = function* (_, search) {
   return found === undefined ? undefined : stepOf(found);
 };
 
-const widely =
-  (thrift: number): Choice =>
-  (_, search) =>
-    wide(search, thrift);
+const widely: Choice = function* (_, search) {
+  const found = yield* search.wide(0);
+  return found === undefined ? undefined : stepOf(found);
+};
 
 const singly: Choice = (round) => single(round);
 
@@ -80,10 +80,10 @@ const inOrder = (...parts: readonly Choice[]): Choice =>
   };
 
 /** As everybody does it: no other way may end dearer. */
-const ordinary = inOrder(longest, singly, widely(0));
+const ordinary = inOrder(longest, singly);
 
 /** What saves most at once, then single nodes. */
-const greedy = inOrder(widely(0), singly);
+const greedy = inOrder(widely, singly);
 
 /** What moving a pod counts while sequences are tried, in pods' average prices: thrifty ones and thorough ones. */
 const podWeights = [0.02, 0.05, 0.1, 0.2];
@@ -157,11 +157,6 @@ function* follow(start: Round, search: SetSearch, choice: Choice, isTimeUp: () =
     step = command === undefined ? yield* choice(round, new SetSearch(round, isTimeUp)) : { command };
   }
   return { first, commands, pricePerHour: priceOf(round), evictions };
-}
-
-function* wide(search: SetSearch, thrift: number): Sliced<Step | undefined> {
-  const found = yield* search.wide(thrift);
-  return found === undefined ? undefined : stepOf(found);
 }
 
 function* single(round: Round): Sliced<Step | undefined> {
