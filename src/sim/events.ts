@@ -31,10 +31,27 @@ export interface Told {
 
 export type Tell = (resource: Resource, object: KubeObject, told: Told) => void;
 
+/** As the recorders of Kubernetes: so many events about one object, then one in five minutes. */
+const burst = 25;
+const refillMs = 300_000;
+/** Objects whose events are counted; who has not been told about for longest is forgotten. */
+const mostCounted = 4_096;
+
 /** `component` is who says it, as `kubectl describe` shows. */
 export function eventTeller(kube: Kube, clock: Clock, component: string): Tell {
   let count = 0;
+  const left = new Map<string, { events: number; sinceMs: number }>();
+  const isTooMuch = (uid: string): boolean => {
+    const nowMs = clock.now();
+    const known = left.get(uid) ?? { events: burst, sinceMs: nowMs };
+    const events = Math.min(burst, known.events + (nowMs - known.sinceMs) / refillMs);
+    left.delete(uid);
+    left.set(uid, { events: events < 1 ? events : events - 1, sinceMs: nowMs });
+    if (left.size > mostCounted) left.delete(left.keys().next().value ?? '');
+    return events < 1;
+  };
   return (resource, object, told) => {
+    if (isTooMuch(object.metadata.uid ?? '')) return;
     const { name = '', namespace = 'default', uid, resourceVersion } = object.metadata;
     const time = formatTime(clock.now());
     const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
