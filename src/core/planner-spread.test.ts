@@ -10,6 +10,7 @@ import {
   nodeAffinity,
   nodePool,
   object,
+  offering,
   type PodParts,
   plan,
   pod,
@@ -123,6 +124,23 @@ test('DoNotSchedule holds where the emptier domain is not to be had: 1, 2 and th
 test('ScheduleAnyway is violated where the domain is not to be had: 1, 5', () => {
   const result = plan(onlySpot(byCapacityType({ whenUnsatisfiable: 'ScheduleAnyway' })));
   expect(skew(result, label.capacityType)).toEqual([5]);
+});
+
+/** Its nodes could be in three zones, but just now there is nothing to buy in the first. */
+const soldOutInZone1 = [
+  instanceType({ offerings: ['zone-2', 'zone-3'].map((zone) => offering(zone, 'on-demand', 1)) }),
+];
+
+test('a spread that is only wished for is given up where its emptiest domain is not to be had', () => {
+  const [wishing] = zonal(1, { whenUnsatisfiable: 'ScheduleAnyway' }) as [SnapshotObject];
+  const { requirements } = newNodeOf(plan([nodePool(), wishing], { types: soldOutInZone1 }), wishing);
+  expect(requirements.map(({ key }) => key)).not.toContain(label.zone);
+});
+
+test('a pod that would wait because its emptiest domain is not to be had takes another within the skew', () => {
+  const [insisting] = zonal(1) as [SnapshotObject];
+  const result = plan([nodePool(), insisting], { types: soldOutInZone1 });
+  expect(valuesOf(newNodeOf(result, insisting), label.zone)).toEqual(['zone-2']);
 });
 
 test('pods on nodes the pod could not use do not count: 1, 5', () => {

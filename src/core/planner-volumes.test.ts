@@ -5,11 +5,13 @@ import {
   expectOnNode,
   expectScheduled,
   expectUnscheduled,
+  instanceType,
   newNodeOf,
   node,
   nodeClaim,
   nodePool,
   object,
+  offering,
   plan,
   pod,
   pods,
@@ -74,6 +76,18 @@ test('an unbound claim goes where its storage class allows, the alternatives in 
   expect(valuesOf(newNodeOf(plan([nodePool(), ...objects]), waiting), label.zone)).toEqual(['zone-2']);
   const pool = nodePool({ requirements: [requirement(label.zone, 'In', ['zone-3'])] });
   expect(valuesOf(newNodeOf(plan([pool, ...objects]), waiting), label.zone)).toEqual(['zone-3']);
+});
+
+test('a pod waits for reserved capacity only if the last place its volume allows would have it wait', () => {
+  const waiting = pod({ spec: using('data') });
+  const used = offering('zone-2', 'reserved', 0.001, { reservationCapacity: 0 });
+  const types = [instanceType({ capacityTypes: ['reserved'], offerings: [used] })];
+  const codeFor = (...zones: string[]) => {
+    const objects = [storageClass('s', zones), claim('data', { storageClassName: 's' }), waiting];
+    return reasonsOf(plan([nodePool(), ...objects], { types }), waiting)[0]?.code;
+  };
+  expect(codeFor('zone-1', 'zone-2')).toBe('ReservedCapacityDeferred');
+  expect(codeFor('zone-2', 'zone-1')).not.toBe('ReservedCapacityDeferred');
 });
 
 test('several volumes must agree', () => {

@@ -39,6 +39,8 @@ export type NewClaimVerdict = 'placed' | 'refused' | 'deferred';
 
 export class ClaimPacking {
   readonly claims: Claim[] = [];
+  /** A pod that nobody takes as it should be may go to any domain its rules accept. */
+  lastResort = false;
   private readonly world: World;
   private readonly table: RequirementTable;
   private readonly topology: TopologyState;
@@ -237,17 +239,21 @@ export class ClaimPacking {
       return set === undefined ? 'now' : this.considerSet(claim, need, constraint, set, rows, relaxMinValues);
     }
     let worst: Refusal = 'constraint';
+    let last: Refusal = 'constraint';
     for (const volume of constraint.volumes) {
       if (!grants(this.table, base, placeholderHostname, volume, 'wellKnown')) {
-        if (this.table.intersects(base, volume.set)) worst = 'now';
+        last = this.table.intersects(base, volume.set) ? 'now' : 'constraint';
+        worst = weaker(worst, last);
         continue;
       }
       const set = this.devices.narrowed(this.table.meet(base, volume.set));
       const refusal = set === undefined ? 'now' : this.considerSet(claim, need, constraint, set, rows, relaxMinValues);
       if (refusal === undefined) return undefined;
+      last = refusal;
       worst = weaker(worst, refusal);
     }
-    return worst;
+    // The last alternative decides whether the pod waits for reserved capacity.
+    return worst === 'deferred' && last !== 'deferred' ? 'now' : worst;
   }
 
   private considerSet(
@@ -263,7 +269,7 @@ export class ClaimPacking {
     let set = base;
     if (rules.keys.length > 0) {
       this.asked = { claim, rows, need };
-      const narrowed = this.topology.narrowTo(rules, base, this.hasRoomIn);
+      const narrowed = this.topology.narrowTo(rules, base, this.lastResort ? this.hasRoomIn : undefined);
       if (narrowed === undefined) return fickle ? 'now' : 'constraint';
       set = narrowed;
     }

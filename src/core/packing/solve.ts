@@ -1,6 +1,7 @@
 // The packing itself: pods are taken in queue order, each is offered to nodes that exist, to nodes under construction and
 // to a fresh node, weaker and weaker, and goes to the end of the queue if nobody takes it. Affinity to pods that come
 // later and spreads that need alternation resolve themselves that way; the loop ends when a whole round brings nothing.
+// Pods that are left over then get a second chance in domains that are not the emptiest, but keep their rules.
 //
 // Pods of one group are indistinguishable, so a group that failed fails again until something has been placed.
 
@@ -71,34 +72,47 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
     return claims.placeOnNewClaim(group, step, pod);
   };
 
-  const lengthWhenPushed = new Map<number, number>();
   const failures = new Map<number, Failure>();
-  const failedAt = new Int32Array(2 * workload.groups.length).fill(-1);
-  const lastFailure: Failure[] = [];
   let placed = 0;
-  let head = 0;
-  while (head < queue.length) {
-    const pod = queue[head] as number;
-    if (lengthWhenPushed.get(pod) === queue.length - head) break;
-    head += 1;
-    const { group } = workload.pods[pod] as PlannedPod;
-    // Pods that may not go everywhere fail for themselves only.
-    const kind = 2 * group.id + (whatIf?.destinations.moved[pod] ?? 0);
-    const failure = failedAt[kind] === placed ? lastFailure[kind] : place(group, pod);
-    yield;
-    if (failure === undefined) {
-      placed += 1;
-      failures.delete(pod);
-      continue;
+  const drain = function* (queue: number[]): Sliced<void> {
+    const lengthWhenPushed = new Map<number, number>();
+    const failedAt = new Int32Array(2 * workload.groups.length).fill(-1);
+    const lastFailure: Failure[] = [];
+    let head = 0;
+    while (head < queue.length) {
+      const pod = queue[head] as number;
+      if (lengthWhenPushed.get(pod) === queue.length - head) return;
+      head += 1;
+      const { group } = workload.pods[pod] as PlannedPod;
+      // Pods that may not go everywhere fail for themselves only.
+      const kind = 2 * group.id + (whatIf?.destinations.moved[pod] ?? 0);
+      const failure = failedAt[kind] === placed ? lastFailure[kind] : place(group, pod);
+      yield;
+      if (failure === undefined) {
+        placed += 1;
+        failures.delete(pod);
+        continue;
+      }
+      failedAt[kind] = placed;
+      lastFailure[kind] = failure;
+      failures.set(pod, failure);
+      queue.push(pod);
+      lengthWhenPushed.set(pod, queue.length - head);
     }
-    failedAt[kind] = placed;
-    lastFailure[kind] = failure;
-    failures.set(pod, failure);
-    queue.push(pod);
-    lengthWhenPushed.set(pod, queue.length - head);
+  };
+  yield* drain(queue);
+  const stuck = [...failures].flatMap(([pod, failure]) => (failure === 'refused' ? [pod] : []));
+  if (stuck.some((pod) => hasChoiceOfDomains((workload.pods[pod] as PlannedPod).group))) {
+    claims.lastResort = true;
+    yield* drain(stuck.sort((left, right) => left - right));
   }
   const failed = [...failures].map(([pod, failure]) => ({ pod, failure })).sort((left, right) => left.pod - right.pod);
   return { claims, nodes, topology, devices, failed };
+}
+
+/** Another domain than the one it should be in would keep its rules too. */
+function hasChoiceOfDomains({ steps }: PodGroup): boolean {
+  return steps.some(({ constraint }) => constraint.fickle && constraint.rules.keys.length > 0);
 }
 
 /** The uids of pods that have a node and are planned for another. */

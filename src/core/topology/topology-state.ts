@@ -124,37 +124,58 @@ export class TopologyState {
     return true;
   }
 
-  /** Like `narrow` for a new node, but where one domain must be taken, the best that can be had decides. */
+  /** Like `narrow` for a new node, whose domain must be the emptiest for every spread; or, as a last resort, can be had. */
   narrowTo(
     rules: TopologyRules,
     set: RequirementSet,
-    canBeHad: (narrowed: RequirementSet) => boolean,
+    canBeHad: ((narrowed: RequirementSet) => boolean) | undefined,
   ): RequirementSet | undefined {
     let result = set;
     for (const key of rules.keys) {
       if (!this.table.defines(set, key.domains.key, 'wellKnown')) return undefined;
       const requirement = set.byKey.get(key.domains.key);
-      if (!key.collapse) {
-        const choice = this.choose(key, requirement);
-        if (choice === undefined) return undefined;
-        if (choice !== this.table.empty) result = this.table.meet(result, choice);
+      if (key.collapse) {
+        const mask = requirement === undefined ? undefined : this.maskOf(key.domains, requirement);
+        const taken = canBeHad === undefined ? this.emptiest(key, mask) : this.obtainable(key, mask, result, canBeHad);
+        if (taken < 0) return undefined;
+        result = this.table.meet(result, key.domains.only[taken] as RequirementSet);
         continue;
       }
-      const mask = requirement === undefined ? undefined : this.maskOf(key.domains, requirement);
-      let best: RequirementSet | undefined;
-      for (const id of key.options) {
-        if (!isAllowed(mask, id)) continue;
-        const candidate = this.table.meet(result, key.domains.only[id] as RequirementSet);
-        best ??= candidate;
-        if (canBeHad(candidate)) {
-          best = candidate;
-          break;
-        }
-      }
-      if (best === undefined) return undefined;
-      result = best;
+      const choice = this.choose(key, requirement);
+      if (choice === undefined) return undefined;
+      if (choice !== this.table.empty) result = this.table.meet(result, choice);
     }
     return result;
+  }
+
+  /** The domain that all rules accept and all spreads find emptiest; -1 if they do not agree on one. */
+  private emptiest(key: KeyRules, mask: Uint8Array | undefined): number {
+    for (const id of key.options) {
+      if (!isAllowed(mask, id)) continue;
+      return key.rules.length === 1 || key.spreads.every((group) => this.isLeast(group, id, mask)) ? id : -1;
+    }
+    return -1;
+  }
+
+  private isLeast(group: TopologyGroup, id: number, mask: Uint8Array | undefined): boolean {
+    const own = this.countsOf(group).domains;
+    return !own.some((count, at) => count >= 0 && count < (own[id] as number) && isAllowed(mask, at));
+  }
+
+  /** The best domain that can be had; if none can, the best. */
+  private obtainable(
+    key: KeyRules,
+    mask: Uint8Array | undefined,
+    set: RequirementSet,
+    canBeHad: (narrowed: RequirementSet) => boolean,
+  ): number {
+    let best = -1;
+    for (const id of key.options) {
+      if (!isAllowed(mask, id)) continue;
+      if (best < 0) best = id;
+      if (canBeHad(this.table.meet(set, key.domains.only[id] as RequirementSet))) return id;
+    }
+    return best;
   }
 
   record(rules: TopologyRules, placement: Placement): void {

@@ -26,6 +26,8 @@ export interface Surroundings {
   daemons: Daemon[];
   reservations: Reservations;
   topology: Topology;
+  /** Pods left over may go to domains that are not the emptiest. */
+  lastResort: boolean;
 }
 
 export class NewClaim {
@@ -49,34 +51,37 @@ export class NewClaim {
   }
 
   take(asking: Asking, relaxMinValues: boolean): Answer {
-    const { cluster, topology, reservations } = this.#around;
+    const { cluster, topology, reservations, lastResort } = this.#around;
     const { pod } = asking;
     if (untolerated(this.template.taints, asking.spec.tolerations) !== undefined) return 'refused';
     if (incompatible(this.requirements, asking.requirements, cluster.wellKnown) !== undefined) return 'refused';
     const base = both(this.requirements, asking.requirements);
-    let worst: Answer = 'refused';
+    // The last alternative decides.
+    let last: Answer = 'refused';
     for (const volumes of asking.volumes) {
+      last = 'refused';
       if (incompatible(base, volumes, cluster.wellKnown) !== undefined) continue;
       const where = { requirements: both(base, volumes), taints: this.template.taints };
       const used = plus(this.#used, asking.requests);
       const ports = hostPorts(asking.spec);
       const holding = (narrowed: Requirements): InstanceType[] =>
         this.types.filter((type) => this.#holds(type, narrowed, used, ports));
-      const answer = topology.narrow(pod, asking.strict, where, (narrowed) => holding(narrowed).length > 0);
+      const canBeHad = lastResort ? (narrowed: Requirements) => holding(narrowed).length > 0 : undefined;
+      const answer = topology.narrow(pod, asking.strict, where, canBeHad);
       if ('refused' in answer || incompatible(where.requirements, answer.narrowed, cluster.wellKnown) !== undefined)
         continue;
       let wanted = answer.narrowed;
       let types = holding(wanted);
       const missed = missedMinValues(types, wanted);
       if (missed.size > 0 && !relaxMinValues) {
-        if (worst === 'refused') worst = 'minValues';
+        last = 'minValues';
         types = [];
       }
       if (types.length === 0) continue;
       if (missed.size > 0) wanted = lowered(wanted, missed);
       const toHold = this.#reservable(types, wanted, used);
       if (toHold === 'none left' || (toHold.length === 0 && this.held.length > 0)) {
-        worst = 'reserved';
+        last = 'reserved';
         continue;
       }
       this.minValuesRelaxed ||= missed.size > 0;
@@ -91,7 +96,7 @@ export class NewClaim {
       topology.record(pod, { requirements: wanted, taints: this.template.taints });
       return 'taken';
     }
-    return worst;
+    return last;
   }
 
   #holds(type: InstanceType, wanted: Requirements, used: Amounts, ports: HostPort[]): boolean {

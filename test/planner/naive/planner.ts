@@ -78,7 +78,13 @@ class Pass {
       (p.spec.template.spec.taints ?? []).some((t) => t.effect === 'PreferNoSchedule'),
     );
     const daemons = daemonsOf(cluster);
-    this.#around = { cluster, daemons, reservations: new Reservations(all), topology: new Topology(cluster, pods) };
+    this.#around = {
+      cluster,
+      daemons,
+      reservations: new Reservations(all),
+      topology: new Topology(cluster, pods),
+      lastResort: false,
+    };
     const staying = cluster.machines.filter((machine) => !machine.leaving);
     this.#machines = staying
       .map((machine) => new MachineRoom(machine, daemons, cluster))
@@ -99,11 +105,19 @@ class Pass {
 
   run(): NaivePlan {
     for (const pod of this.#pods) this.#around.topology.own(pod, pod.spec);
-    const queue = [...this.#pods].sort(byQueueOrder);
+    const inOrder = [...this.#pods].sort(byQueueOrder);
+    this.#drain([...inOrder]);
+    this.#around.lastResort = true;
+    this.#drain(inOrder.filter((pod) => isStuck(this.#unplaced.get(podKey(pod)))));
+    return this.#finish();
+  }
+
+  /** Until a whole round brings nothing. */
+  #drain(queue: Pod[]): void {
     const lastLength = new Map<Pod, number>();
     for (;;) {
       const pod = queue[0];
-      if (pod === undefined || lastLength.get(pod) === queue.length) break;
+      if (pod === undefined || lastLength.get(pod) === queue.length) return;
       queue.shift();
       const failure = this.#place(pod);
       if (failure === undefined) {
@@ -115,7 +129,6 @@ class Pass {
       queue.push(pod);
       lastLength.set(pod, queue.length);
     }
-    return this.#finish();
   }
 
   /** Relaxes step by step until the pod has a place; the failure of the last attempt if nothing is left to relax. */
@@ -206,6 +219,11 @@ class Pass {
     );
     return { newNodes, existing, unplaced: this.#unplaced };
   }
+}
+
+/** Not placed, and not told to wait. */
+function isStuck(failure: string | undefined): boolean {
+  return failure !== undefined && failure !== 'ReservedCapacityDeferred' && failure !== 'DynamicResourcesUnsupported';
 }
 
 /** Only the resources that have a limit. */

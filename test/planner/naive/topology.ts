@@ -95,13 +95,14 @@ export class Topology {
 
   /**
    * `where` narrowed by every constraint on the pod, or the key on which they cannot all be met. Where one domain has to
-   * be taken, it is the emptiest that can be had, and if none can, the emptiest.
+   * be taken, it is the one that every spread finds emptiest. As a last resort, with `canBeHad`, it is the emptiest that
+   * can be had, and if none can, the emptiest.
    */
   narrow(
     pod: Pod,
     strict: Requirements,
     where: Where,
-    canBeHad: (narrowed: Requirements) => boolean = () => true,
+    canBeHad?: (narrowed: Requirements) => boolean,
   ): { narrowed: Requirements } | { refused: string } {
     const concerned = [...(this.#owned.get(pod) ?? [])];
     concerned.push(...[...this.#inverse.values()].filter((group) => selectsPod(group, pod)));
@@ -110,9 +111,11 @@ export class Topology {
       const groups = concerned.filter((group) => group.key === key);
       const { domains, decide } = domainsFor(groups, pod, get(strict, key), get(where.requirements, key));
       if (domains.length === 0) return { refused: key };
+      if (decide && canBeHad === undefined && !isEmptiest(domains[0] ?? '', groups, get(where.requirements, key)))
+        return { refused: key };
       const choices = decide ? domains.map((domain) => [domain]) : [domains];
       const candidates = choices.map((values) => both(narrowed, new Map([[key, oneOf(key, values)]])));
-      narrowed = (decide ? candidates.find(canBeHad) : undefined) ?? candidates[0] ?? narrowed;
+      narrowed = (decide && canBeHad ? candidates.find(canBeHad) : undefined) ?? candidates[0] ?? narrowed;
     }
     return { narrowed };
   }
@@ -319,6 +322,15 @@ function domainsFor(
     return a < b ? -1 : 1;
   });
   return { domains: open, decide };
+}
+
+function isEmptiest(domain: string, groups: Group[], nodeDomains: Requirement): boolean {
+  return groups
+    .filter(({ kind }) => kind === 'spread')
+    .every(({ counts }) => {
+      const own = counts.get(domain) ?? 0;
+      return [...counts].every(([other, count]) => count >= own || !has(nodeDomains, other));
+    });
 }
 
 function validDomains(
