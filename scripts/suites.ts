@@ -32,7 +32,7 @@ const suite = (project: string, folders: string[], needs: ComponentName[] = []):
           countsTests: true,
           stage: 2,
           needs,
-          alongside: needs.length === 0,
+          ...(needs.length === 0 ? { alongside: 'one core' as const } : {}),
         },
       ]
     : [];
@@ -60,5 +60,5 @@ export const longTasks: Task[] = [
   ...long('long', ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws', 'test/ec2'], {
     needs: ['control plane', 'AWS emulator'],
   }),
-  ...long('long-virtual', ['test/scenario', 'test/planner'], { alongside: true }),
+  ...long('long-virtual', ['test/scenario', 'test/planner'], { alongside: 'low priority' }),
 ];

@@ -15,8 +15,11 @@ export interface Task {
   countsTests?: boolean;
   /** Tasks of a later stage start when all earlier ones have ended. */
   stage?: number;
-  /** Needs nothing but a core of its own, so it may run beside a suite on real components in CI too. */
-  alongside?: boolean;
+  /**
+   * Needs nothing but processors, so it may run beside a suite on real components in CI too: on a core of its own, or on
+   * whatever the others leave of both.
+   */
+  alongside?: 'one core' | 'low priority';
   /** Real components without which it cannot run. */
   needs?: readonly ComponentName[];
 }
@@ -52,8 +55,8 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
     // Suites on real components wait more than they compute; in CI they still go one by one, because there a suite that
     // was disturbed by its neighbour costs a whole run.
     const oneByOne = stage > 0 && process.env['CI'] === 'true';
-    const beside = waiting.filter((task) => task.alongside).map(onOneCore);
-    const queues = oneByOne ? [waiting.filter((task) => !task.alongside), beside] : [waiting, waiting];
+    const beside = waiting.filter((task) => task.alongside !== undefined).map(besideOthers);
+    const queues = oneByOne ? [waiting.filter((task) => task.alongside === undefined), beside] : [waiting, waiting];
     await Promise.all(queues.map(lane));
   }
   rmSync(reports, { recursive: true, force: true });
@@ -63,9 +66,11 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
   return total.failed === 0;
 }
 
-/** Leaves the other core to whoever needs real components. */
-const onOneCore = (task: Task): Task =>
-  task.countsTests ? { ...task, command: [...task.command, '--maxWorkers=1'] } : task;
+/** Leaves a core, or the right of way, to whoever needs real components. */
+const besideOthers = (task: Task): Task =>
+  task.alongside === 'low priority'
+    ? { ...task, command: ['nice', '-n', '15', ...task.command] }
+    : { ...task, command: [...task.command, '--maxWorkers=1'] };
 
 async function runTask(task: Task, reports: string): Promise<Outcome> {
   const started = Date.now();
