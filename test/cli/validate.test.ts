@@ -233,6 +233,7 @@ kerf convert -f FILE moves old manifests to v1
     const path = await file('one.yaml', pool('a'));
     const run = promisify(execFile)('sh', ['-c', `"${process.execPath}" bin/kerf validate -f "${path}" >/dev/full`], {
       cwd: root,
+      env: { ...process.env, NO_COLOR: '1' },
     });
     const { code, stderr } = (await run.catch((error: unknown) => error)) as { code: number; stderr: string };
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: cannot write the output: ENOSPC[^\n]*\n$/)]);

@@ -58,8 +58,12 @@ export function checkShape(value: unknown, shape: Shape, path: (string | number)
 
 function fits(value: unknown, shape: Shape): boolean {
   switch (shape.type) {
-    case 'list':
-      return Array.isArray(value) && value.every((item) => fits(item, shape.of));
+    case 'list': {
+      if (!Array.isArray(value)) return false;
+      // Not `every`, which passes over holes.
+      for (const item of value) if (!fits(item, shape.of)) return false;
+      return true;
+    }
     case 'map': {
       if (!isObject(value)) return false;
       for (const key in value) if (!fits(value[key], shape.of)) return false;
