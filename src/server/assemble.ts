@@ -22,6 +22,7 @@ import { type Cache, type Change, loopMetrics, type Part, Reconciler, Reflector 
 import { Cluster, type ContextKind, LaunchLedger } from '../state/index.ts';
 import { asController, asLoop } from './caller.ts';
 import { meteredCloud } from './metered-cloud.ts';
+import { whatToInstall } from './missing-definition.ts';
 import { modelSync } from './model-sync.ts';
 import { slimmingOf } from './slimming.ts';
 
@@ -83,7 +84,10 @@ export function assemble(options: AssemblyOptions): Assembly {
         onFailure(error, retryInMs) {
           // A forgotten version only means listing again; it happens in every long-lived cluster.
           if (isKubeError(error, 'Expired')) log.debug('listing resource again', { resource: key });
-          else log.error('cannot follow resource', error, { resource: key, retryInMs: Math.round(retryInMs) });
+          else {
+            const hint = whatToInstall(error, resource);
+            log.error('cannot follow resource', error, { resource: key, retryInMs: Math.round(retryInMs), ...hint });
+          }
         },
       });
       reflectors.set(key, reflector);
