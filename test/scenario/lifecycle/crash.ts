@@ -129,11 +129,11 @@ export async function killedAt(story: Story, write: number): Promise<string[]> {
   }
 }
 
-/** Plays the story once for every write of it, with a kill at that one; returns what went wrong where. */
-export async function killedAtEveryWrite(story: Story): Promise<{ writes: number; problems: string[] }> {
+/** Plays the story once for every write of it, or every nth, with a kill at that one; returns what went wrong where. */
+export async function killedAtEveryWrite(story: Story, nth = 1): Promise<{ writes: number; problems: string[] }> {
   const writes = await writesOf(story);
   const problems: string[] = [];
-  for (let write = 1; write <= writes; write += 1)
+  for (let write = 1; write <= writes; write += nth)
     for (const problem of await killedAt(story, write)) problems.push(`killed at write ${write}: ${problem}`);
   return { writes, problems };
 }
