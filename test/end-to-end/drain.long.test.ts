@@ -40,12 +40,16 @@ describe.concurrent('a node that is deleted', () => {
       expect(conditionOf(draining, 'Drained')).toMatchObject({ status: 'Unknown', reason: 'Draining' });
     });
     await isGone(room, old);
-    expect(await world.api.find(all.nodeClaims, claim?.metadata.name ?? '')).toBeUndefined();
+    await room.until('its claim is gone', async () =>
+      expect(await world.api.find(all.nodeClaims, claim?.metadata.name ?? '')).toBeUndefined(),
+    );
     await room.runs('web', 3);
     expect(await onlyNodeName(room)).not.toBe(old);
-    const evicted = await room.events('Evicted');
-    expect(evicted.length).toBeGreaterThanOrEqual(3);
-    expect(evicted[0]).toMatchObject({ type: 'Normal', message: 'Evicted pod: Forceful Termination' });
+    await room.until('the evictions are told', async () => {
+      const evicted = await room.events('Evicted');
+      expect(evicted.length).toBeGreaterThanOrEqual(3);
+      expect(evicted[0]).toMatchObject({ type: 'Normal', message: 'Evicted pod: Forceful Termination' });
+    });
   });
 
   test('lets go of pods in four groups, each only when the one before is gone', async () => {
@@ -303,7 +307,9 @@ describe.concurrent('a pool that is deleted', () => {
     });
     expect(await room.pods('web')).toHaveLength(2);
     expect(await room.ready('web')).toEqual([]);
-    expect((await room.events('Evicted')).length).toBeGreaterThanOrEqual(2);
+    await room.until('the evictions are told', async () =>
+      expect((await room.events('Evicted')).length).toBeGreaterThanOrEqual(2),
+    );
   });
 
   test('while its nodes are still coming leaves nothing behind', async () => {
