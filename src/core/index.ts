@@ -61,6 +61,7 @@ export type {
 export { planSnapshot, planSnapshotInSlices, planWorld } from './planner.ts';
 export { type HostPort, hostPortsOf, portsConflict } from './pods/host-ports.ts';
 export {
+  doNotDisruptEndsMs,
   isActive,
   isDoNotDisruptActive,
   isDrainable,

@@ -233,6 +233,61 @@ describe('when verdicts must be looked at again', () => {
     expect(moves(() => state.mark(['p'], true))).toBe(true);
   });
 
+  test('what protects a node or its pods moves the mark when it comes and when it goes; heartbeats do not', () => {
+    const { cluster: state } = cluster();
+    const moves = (change: () => void): boolean => {
+      const before = state.changedAt();
+      change();
+      return state.changedAt() > before;
+    };
+    const kept = { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } };
+    const bare = node('n', { providerID: 'p' });
+    const guarded = { ...bare, metadata: { ...bare.metadata, ...kept } };
+    const tainted = { ...bare, spec: { ...bare.spec, taints: [{ key: 'k', effect: 'NoSchedule' }] } };
+    const beating = { ...bare, status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+    state.setNode(bare);
+    expect(moves(() => state.setNode(guarded))).toBe(true);
+    expect(moves(() => state.setNode(tainted))).toBe(true);
+    expect(moves(() => state.setNode(bare))).toBe(true);
+    expect(moves(() => state.setNode(beating))).toBe(false);
+    const bound = pod('a', 'n');
+    state.setPod(bound);
+    expect(moves(() => state.setPod({ ...bound, metadata: { ...bound.metadata, ...kept } }))).toBe(true);
+    expect(moves(() => state.setPod(bound))).toBe(true);
+    expect(moves(() => state.setPod({ ...bound, status: { phase: 'Running' } }))).toBe(false);
+    expect(moves(() => state.setPod({ ...bound, status: { phase: 'Succeeded' } }))).toBe(true);
+    const budget = (disruptionsAllowed: number) => ({
+      metadata: { name: 'b', namespace: 'default', generation: 1 },
+      status: { disruptionsAllowed },
+    });
+    expect(moves(() => state.setContext('PodDisruptionBudget', budget(0)))).toBe(true);
+    expect(moves(() => state.setContext('PodDisruptionBudget', budget(0)))).toBe(false);
+    expect(moves(() => state.setContext('PodDisruptionBudget', budget(1)))).toBe(true);
+    expect(moves(() => state.setContext('PodDisruptionBudget', budget(2)))).toBe(false);
+    expect(moves(() => state.removeContext('PodDisruptionBudget', budget(2)))).toBe(true);
+  });
+
+  test('the end of a protection that a pod has for a while moves the mark', async () => {
+    const { cluster: state, clock } = cluster();
+    const until = (name: string, duration: string): Pod => {
+      const bound = pod(name, 'n');
+      return {
+        ...bound,
+        metadata: { ...bound.metadata, annotations: { 'karpenter.sh/do-not-disrupt': duration } },
+        status: { startTime: new Date(clock.now()).toISOString() },
+      };
+    };
+    state.setPod(until('a', '40s'));
+    state.setPod(until('b', '20s'));
+    for (let end = 1; end <= 2; end++) {
+      const before = state.changedAt();
+      await clock.runFor(19_000);
+      expect(state.changedAt()).toBe(before);
+      await clock.runFor(1_000);
+      expect(state.changedAt()).toBeGreaterThan(before);
+    }
+  });
+
   test('the end of a nomination moves the mark: it held back what may be disrupted now', async () => {
     const { cluster: state, clock } = cluster();
     state.setNode(node('n', { providerID: 'p' }));

@@ -12,7 +12,9 @@ import type { KubeObject, Node, Pod } from '../ports/index.ts';
 import { LaunchBackoff } from './launch-backoff.ts';
 import { isInitialized, isLeaving, type Machine } from './machine.ts';
 import { Machines } from './machines.ts';
+import { isBudgetNews, isNodeNews, isPodNews } from './news.ts';
 import { keyOf, ObjectStore } from './object-store.ts';
+import { doNotDisruptEndsMs } from './pod-classes.ts';
 import { PodIndex } from './pod-index.ts';
 import { Recency } from './recency.ts';
 
@@ -49,6 +51,8 @@ export class Cluster {
   private changedMs: number;
   /** When the first of the present nominations ends. */
   private nominationEndsMs = Number.POSITIVE_INFINITY;
+  /** When the first pod that protects itself for a while does so no longer. */
+  private protectionEndsMs = Number.POSITIVE_INFINITY;
   private populated = false;
 
   constructor(clock: Clock) {
@@ -65,11 +69,11 @@ export class Cluster {
     if (!this.recency.isNews(node, this.nodes.get(keyOf(node)))) return;
     const before = this.machines.ofNode(node.metadata.name ?? '');
     const was = before === undefined ? undefined : [isInitialized(before), isLeaving(before)].join();
-    this.nodes.set(node);
+    const previous = this.nodes.set(node);
     this.machines.setNode(node);
     const after = this.machines.ofNode(node.metadata.name ?? '');
     const is = after === undefined ? undefined : [isInitialized(after), isLeaving(after)].join();
-    if (was !== is) this.changed();
+    if (was !== is || (previous !== undefined && isNodeNews(previous, node))) this.changed();
   }
 
   removeNode(node: Node): void {
@@ -110,7 +114,9 @@ export class Cluster {
 
   setPod(pod: Pod): void {
     const previous = this.pods.set(pod);
-    if (previous?.spec?.nodeName !== pod.spec?.nodeName) this.changed();
+    const protectedUntilMs = doNotDisruptEndsMs(pod);
+    if (protectedUntilMs > this.clock.now()) this.protectionEndsMs = Math.min(this.protectionEndsMs, protectedUntilMs);
+    if (isPodNews(previous, pod)) this.changed();
   }
 
   removePod(pod: Pod): void {
@@ -130,13 +136,13 @@ export class Cluster {
   }
 
   setContext(kind: ContextKind, object: KubeObject): void {
-    this.context[kind].set(object);
-    if (kind === 'DaemonSet') this.changed();
+    const previous = this.context[kind].set(object);
+    if (kind === 'DaemonSet' || (kind === 'PodDisruptionBudget' && isBudgetNews(previous, object))) this.changed();
   }
 
   removeContext(kind: ContextKind, object: KubeObject): void {
     this.context[kind].delete(keyOf(object));
-    if (kind === 'DaemonSet') this.changed();
+    if (kind === 'DaemonSet' || kind === 'PodDisruptionBudget') this.changed();
   }
 
   /** Virtual pods of capacity buffers; replaced as a whole. */
@@ -181,21 +187,30 @@ export class Cluster {
   /** When something last happened that could change a consolidation verdict. */
   changedAt(): number {
     const nowMs = this.clock.now();
-    const nominationEnded = nowMs >= this.nominationEndsMs;
-    if (nominationEnded) this.nominationEndsMs = this.nextNominationEndMs(nowMs);
-    if (nominationEnded || nowMs - this.changedMs >= verdictMaxAgeMs) this.changed();
+    if (nowMs >= this.nominationEndsMs) {
+      this.nominationEndsMs = firstEndMs(this.machines.all(), (machine) => machine.nominatedUntilMs, nowMs);
+      this.changed();
+    }
+    if (nowMs >= this.protectionEndsMs) {
+      this.protectionEndsMs = firstEndMs(this.pods.store.list(), doNotDisruptEndsMs, nowMs);
+      this.changed();
+    }
+    if (nowMs - this.changedMs >= verdictMaxAgeMs) this.changed();
     return this.changedMs;
-  }
-
-  private nextNominationEndMs(nowMs: number): number {
-    let endsMs = Number.POSITIVE_INFINITY;
-    for (const { nominatedUntilMs } of this.machines.all())
-      if (nominatedUntilMs > nowMs) endsMs = Math.min(endsMs, nominatedUntilMs);
-    return endsMs;
   }
 
   changed(): void {
     // Strictly increasing, so that two changes within one millisecond are two.
     this.changedMs = Math.max(this.clock.now(), this.changedMs + 1);
   }
+}
+
+/** The first end that is still to come. */
+function firstEndMs<T>(all: Iterable<T>, endMs: (each: T) => number, nowMs: number): number {
+  let firstMs = Number.POSITIVE_INFINITY;
+  for (const each of all) {
+    const ms = endMs(each);
+    if (ms > nowMs) firstMs = Math.min(firstMs, ms);
+  }
+  return firstMs;
 }

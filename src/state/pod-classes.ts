@@ -29,5 +29,8 @@ export const isActive = (pod: Pod): boolean => core.isActive(viewed(pod));
 /** Protected by its do-not-disrupt annotation at this moment. */
 export const isDoNotDisruptActive = (pod: Pod, nowMs: number): boolean => core.isDoNotDisruptActive(viewed(pod), nowMs);
 
+/** Until when that protects it; see the planner's words for the ends of time. */
+export const doNotDisruptEndsMs = (pod: Pod): number => core.doNotDisruptEndsMs(viewed(pod));
+
 /** How much it hurts to move it. */
 export const evictionCost = (pod: Pod): number => core.evictionCost(viewed(pod));

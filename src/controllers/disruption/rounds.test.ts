@@ -1,7 +1,7 @@
 // When the loop looks, in which order it tries its methods, what it remembers and what it says.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { annotation, type NodeClaim } from '../../api/index.ts';
-import { type Pod, resources } from '../../ports/index.ts';
+import { type Node, type Pod, type PodDisruptionBudget, resources } from '../../ports/index.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { type DisruptionBench, openDisruption, podOn, quiet } from './disruption-bench.testing.ts';
 
@@ -146,6 +146,46 @@ describe('a method that found nothing', () => {
     expect(once).toBeGreaterThan(0);
     await round();
     expect(looks()).toBe(2 * once);
+  });
+});
+
+describe('a node goes in the round after', () => {
+  const guard = (value: unknown) => ({ annotations: { [annotation.doNotDisrupt]: value as string } });
+  const budget = { name: 'blocking', namespace: 'default' };
+  const protections: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
+    [
+      'its annotation was taken off',
+      () => at.bench.apply<Node>(resources.nodes, { metadata: { name: 'big', ...guard('true') } }),
+      () => at.bench.apply<Node>(resources.nodes, { metadata: { name: 'big', ...guard(null) } }),
+    ],
+    [
+      'the annotation of a pod was taken off',
+      () => protect('small'),
+      () => at.bench.apply<Pod>(resources.pods, { metadata: { name: 'small', namespace: 'default', ...guard(null) } }),
+    ],
+    [
+      'a PodDisruptionBudget allows it',
+      () =>
+        at.bench.apply<PodDisruptionBudget>(resources.podDisruptionBudgets, {
+          metadata: budget,
+          spec: { selector: {}, maxUnavailable: 1 },
+        }),
+      () =>
+        at.bench.apply<PodDisruptionBudget>(resources.podDisruptionBudgets, {
+          metadata: budget,
+          status: { disruptionsAllowed: 1, currentHealthy: 1, desiredHealthy: 0, expectedPods: 1 },
+        }),
+    ],
+  ];
+
+  test.each(protections)('%s', async (_, hold, release) => {
+    at = await openDisruption();
+    await at.bench.machine('default', 'big', { ...quiet, capacity });
+    await at.bench.apply(resources.pods, podOn('small', 'big'));
+    await hold();
+    expect([await round(), await round()]).toEqual([false, false]);
+    await release();
+    expect(await round()).toBe(true);
   });
 });
 

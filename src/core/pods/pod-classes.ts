@@ -87,13 +87,18 @@ export function isBufferPod(pod: Pod): boolean {
 
 /** Protected by karpenter.sh/do-not-disrupt: always for "true", for a while after its start for a positive duration. */
 export function isDoNotDisruptActive(pod: Pod, nowMs: number): boolean {
+  return nowMs < doNotDisruptEndsMs(pod);
+}
+
+/** Until when the annotation protects the pod: never ending while nobody can say when, long past without protection. */
+export function doNotDisruptEndsMs(pod: Pod): number {
   const value = pod.metadata.annotations?.[annotation.doNotDisrupt];
-  if (value === undefined) return false;
-  if (value === 'true') return true;
+  if (value === undefined) return Number.NEGATIVE_INFINITY;
+  if (value === 'true') return Number.POSITIVE_INFINITY;
   const durationMs = parseGoDuration(value);
-  if (durationMs === undefined || durationMs <= 0) return false;
+  if (durationMs === undefined || durationMs <= 0) return Number.NEGATIVE_INFINITY;
   const startMs = pod.status?.startTime ? parseTime(pod.status.startTime) : undefined;
-  return startMs === undefined || nowMs - startMs < durationMs;
+  return startMs === undefined ? Number.POSITIVE_INFINITY : startMs + durationMs;
 }
 
 export type MovableTest = (pod: Pod) => boolean;
