@@ -35,7 +35,7 @@ export {
   validateConsolidation,
   validateEmptiness,
 } from './disruption/validation.ts';
-export { type NodeVerdict, nodeVerdicts, verdictCode } from './disruption/verdicts.ts';
+export { insteadText, type NodeVerdict, nodeVerdicts, verdictCode } from './disruption/verdicts.ts';
 export { type SelectorMatch, selectorMatch } from './kube/label-selector.ts';
 export { describeTaint, isEphemeral, sameTaint, tolerates, untolerated } from './kube/taints.ts';
 export { type ClaimMatch, LaunchMatcher } from './launch/claim-match.ts';

@@ -2,7 +2,7 @@
 // keeps it and what to change, the first thing first.
 import { type Command, Option } from 'commander';
 import { atOnce, KerfError, parseTime } from '../../base/index.ts';
-import { type NodeVerdict, nodeVerdicts, Round, type Snapshot, verdictCode } from '../../core/index.ts';
+import { insteadText, type NodeVerdict, nodeVerdicts, Round, type Snapshot, verdictCode } from '../../core/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { counted, type Paint, paintFor, progressLine } from '../output/index.ts';
 import { price } from '../plan/money.ts';
@@ -117,8 +117,7 @@ export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint)
       if (suggestion !== undefined) lines.push(`     ${paint.dim(suggestion)}`);
     }
   } else {
-    const instead = (verdict.replacements ?? []).map((each) => `${each.instanceType} in ${each.zone}`).join(', ');
-    const what = verdict.verdict === 'remove' ? 'would be removed' : `would be replaced by ${instead}`;
+    const what = verdict.verdict === 'remove' ? 'would be removed' : `would be replaced by ${insteadText(verdict)}`;
     lines.push(`  ${what} (${verdict.reason})${since}, saving ${price(verdict.savingsPerHour)}`);
     if (verdict.destinations !== undefined) lines.push(`  its pods go to ${shortList(verdict.destinations)}`);
   }

@@ -15,6 +15,7 @@ import {
   Round,
   type Snapshot,
   singleNodeCommand,
+  staticDriftCommands,
   type Way,
 } from '../../core/index.ts';
 import { counted, type Paint, table } from '../output/index.ts';
@@ -50,7 +51,8 @@ interface NextCommand {
 
 export function planConsolidation(snapshot: Snapshot): ConsolidationPlan {
   const round = Round.of(snapshot);
-  const urgent = emptinessCommand(round).command ?? atOnce(driftCommand(round)).command;
+  const urgent =
+    emptinessCommand(round).command ?? staticDriftCommands(round)[0] ?? atOnce(driftCommand(round)).command;
   const way = urgent === undefined && isWorthLookingAhead(round) ? atOnce(bestWay(round)) : undefined;
   const command =
     urgent ??

@@ -3,7 +3,7 @@
 // quiet: a claim is written only when its verdict is another one.
 import { conditionType, type NodeClaim } from '../../api/index.ts';
 import { type AbortSignalLike, inSlices } from '../../base/index.ts';
-import { type NodeVerdict, nodeVerdicts, Round, verdictCode } from '../../core/index.ts';
+import { insteadText, type NodeVerdict, nodeVerdicts, Round, verdictCode } from '../../core/index.ts';
 import { isKubeError, type Metrics } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { claimCondition, withRemark } from '../nodeclaim/claim-conditions.ts';
@@ -90,11 +90,11 @@ export class VerdictLoop {
   }
 }
 
-function messageOf({ verdict, savingsPerHour, blockers, replacements = [] }: NodeVerdict): string {
+function messageOf(about: NodeVerdict): string {
+  const { verdict, savingsPerHour, blockers } = about;
   const saving = `saving $${savingsPerHour.toFixed(2)} per hour`;
   if (verdict === 'remove') return `would be removed, ${saving}`;
-  if (verdict === 'replace')
-    return `would be replaced by ${replacements.map((each) => each.instanceType).join(', ')}, ${saving}`;
+  if (verdict === 'replace') return `would be replaced by ${insteadText(about)}, ${saving}`;
   const [first, ...more] = blockers;
   return `${first?.message ?? ''}${more.length > 0 ? ` (and ${more.length} more)` : ''}`;
 }

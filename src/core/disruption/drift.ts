@@ -61,7 +61,7 @@ export function staticDriftCommands(round: Round): Command[] {
 }
 
 /** How many more nodes a static pool may have for a while, given its limit; none while it has too many anyway. */
-function exchangeRoom(round: Round, pool: NodePool): number {
+export function exchangeRoom(round: Round, pool: NodePool): number {
   const { name } = pool.metadata;
   const { objects } = round.fleet.movable;
   let active = 0;

@@ -16,8 +16,7 @@ export interface Ineligible {
     | 'NotQuiet'
     | 'UnknownInstanceType'
     | 'MissingLabel'
-    | 'OnlyWhenEmpty'
-    | 'NotDrifted';
+    | 'OnlyWhenEmpty';
   readonly message: string;
   readonly silent?: boolean;
 }
@@ -75,12 +74,6 @@ function firstOf(problems: Iterable<Ineligible>): Ineligible | undefined {
 
 export function hasDrifted({ machine }: Pick<Member, 'machine'>): boolean {
   return conditionIsTrue(machine.claim?.status?.conditions, 'Drifted');
-}
-
-export function driftProblem({ machine, isStatic }: Member): Ineligible | undefined {
-  if (isStatic) return { code: 'StaticPool', message: 'static pools replace drifted nodes one for one', silent: true };
-  if (hasDrifted({ machine })) return undefined;
-  return { code: 'NotDrifted', message: 'node is as its NodePool wants it', silent: true };
 }
 
 const notQuiet: Ineligible = {

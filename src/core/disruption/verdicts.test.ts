@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { annotation } from '../../api/names.ts';
 import type { SnapshotObject } from '../index.ts';
 import { finish, machine, pool, roundOf, running } from './fleet.testing.ts';
@@ -20,6 +20,31 @@ test('a node that can go says by what reason and what that saves', () => {
   ]);
   const drifted = [pool(), ...machine('a', { type: 'c2', conditions: { Drifted: 'True' } }), running('a')];
   expect(verdictsOf(drifted)).toMatchObject([{ verdict: 'replace', reason: 'Drifted' }]);
+});
+
+describe('a drifted node', () => {
+  const conditions = { Drifted: 'True' };
+  const noDrift = { budgets: [{ nodes: '100%' }, { nodes: '0', reasons: ['Drifted'] }] };
+
+  test('goes for whatever reason is allowed first', () => {
+    expect(verdictsOf([pool(), ...machine('a', { conditions })])).toMatchObject([{ reason: 'Empty' }]);
+    expect(verdictsOf([pool('default', noDrift), ...machine('a', { conditions })])).toMatchObject([
+      { verdict: 'remove', reason: 'Empty' },
+    ]);
+    const oversized = [...machine('a', { type: 'c16', conditions }), running('a', { cpu: '3' })];
+    expect(verdictsOf([pool(), ...oversized])).toMatchObject([{ reason: 'Drifted' }]);
+    expect(verdictsOf([pool('default', noDrift), ...oversized])).toMatchObject([{ reason: 'Underutilized' }]);
+    const full = [...machine('a', { type: 'c2', conditions }), running('a', { cpu: '1.5' })];
+    expect(codes([pool('default', noDrift), ...full])).toEqual(['Budget']);
+  });
+
+  test('of a static pool is exchanged, if there is room for one more meanwhile', () => {
+    const old = [...machine('a', { conditions }), running('a')];
+    const fixed = (limit: string) => pool('default', {}, { replicas: 1, limits: { nodes: limit } });
+    expect(verdictsOf([fixed('2'), ...old])).toMatchObject([{ verdict: 'replace', reason: 'Drifted', blockers: [] }]);
+    expect(codes([fixed('1'), ...old])).toEqual(['NoRoomToExchange']);
+    expect(codes([fixed('2'), ...machine('a')])).toEqual(['StaticPool']);
+  });
 });
 
 test('a node that stays names everything that keeps it, not only the first thing', () => {

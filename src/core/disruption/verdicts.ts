@@ -7,7 +7,8 @@ import type { ChosenOffering } from '../plan.ts';
 import { balancedThreshold } from './balanced.ts';
 import { blockersOf, isEmptyNode } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
-import { consolidationProblems, driftProblem, emptinessProblems } from './eligibility.ts';
+import { exchangeRoom } from './drift.ts';
+import { consolidationProblems, emptinessProblems, hasDrifted } from './eligibility.ts';
 import { conditionOf, type Member } from './fleet.ts';
 import type { Round } from './round.ts';
 import { failureText } from './what-if.ts';
@@ -47,6 +48,7 @@ const suggestions: Readonly<Record<string, string>> = {
   NoNode: 'wait until its Node has joined',
   NoPoolLabel: 'label the Node with karpenter.sh/nodepool',
   StaticPool: 'lower spec.replicas of the NodePool',
+  NoRoomToExchange: 'raise limits.nodes of the NodePool by one, or wait until it has no more nodes than spec.replicas',
   BufferPods: 'shrink the CapacityBuffer that wants the room',
   UnknownInstanceType: 'let the NodePool offer the instance type again, or wait until the node drifts',
   MissingLabel: 'put the label back on the Node',
@@ -92,7 +94,7 @@ type Judged = Pick<NodeVerdict, 'verdict' | 'reason' | 'savingsPerHour' | 'repla
 
 function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
   const { machine, poolName, instanceType, price } = member;
-  const judged = (yield* drifted(round, member)) ?? (yield* undrifted(round, member));
+  const judged = yield* judge(round, member);
   const { reason, replacements, destinations, ...rest } = judged;
   const condition = conditionOf(machine.claim?.status?.conditions, conditionType.verdict);
   const since = condition?.reason === verdictCode(judged) ? condition.lastTransitionTime : undefined;
@@ -113,6 +115,16 @@ function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
     ...(replacements === undefined || replacements.length === 0 ? {} : { replacements }),
     ...(destinations === undefined || destinations.length === 0 ? {} : { destinations }),
   };
+}
+
+/** By the first method that would take it; by the one that is named first if none would. */
+function* judge(round: Round, member: Member): Sliced<Judged> {
+  const packed = isEmptyNode(member) || !hasDrifted(member) ? yield* undrifted(round, member) : undefined;
+  if (packed !== undefined && (packed.verdict !== 'keep' || !hasDrifted(member))) return packed;
+  const exchanged = yield* drifted(round, member);
+  if (exchanged.verdict !== 'keep') return exchanged;
+  const other = packed ?? (yield* undrifted(round, member));
+  return other.verdict === 'keep' ? exchanged : other;
 }
 
 function* undrifted(round: Round, member: Member): Sliced<Judged> {
@@ -142,12 +154,14 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
     : goes('replace', reason, answer.savings, [answer.replacement.chosen], answer.destinations);
 }
 
-/** Undefined for nodes that have not drifted. */
-function* drifted(round: Round, member: Member): Sliced<Judged | undefined> {
-  if (driftProblem(member) !== undefined) return undefined;
+function* drifted(round: Round, member: Member): Sliced<Judged> {
   const blockers = told(blockersOf(round.fleet, member, 'eventual'));
   if (member.index < 0 || member.isQueued) return kept(blockers);
   blockers.push(...budgetBlockers(round, member, 'Drifted'));
+  if (member.isStatic) {
+    blockers.push(...exchangeBlockers(round, member));
+    return blockers.length > 0 ? kept(blockers) : goes('replace', 'Drifted', 0);
+  }
   const simulation = yield* round.whatIf.simulateInSlices([member], { sparesRestless: false });
   if (simulation.failed.length > 0)
     blockers.push(...told([{ code: 'PodsDoNotFit', message: failureText(simulation) }]));
@@ -165,6 +179,19 @@ function budgetBlockers(round: Round, member: Member, reason: DisruptionReason):
   if (remaining >= 1) return [];
   const message = `the budgets of NodePool ${pool.metadata.name} allow ${allowed} of ${counts.total} nodes to be disrupted for ${reason}, ${counts.consuming} are`;
   return told([{ code: 'Budget', message }]);
+}
+
+/** Nodes of static pools are exchanged one for one, so for a while there is one more. */
+function exchangeBlockers(round: Round, { pool }: Member): VerdictBlocker[] {
+  if (pool === undefined || exchangeRoom(round, pool) >= 1) return [];
+  const message = `NodePool "${pool.metadata.name}" has no room for one more node: it has more than spec.replicas, or as many as limits.nodes`;
+  return told([{ code: 'NoRoomToExchange', message }]);
+}
+
+/** What comes instead, in words. */
+export function insteadText({ replacements = [] }: Pick<NodeVerdict, 'replacements'>): string {
+  if (replacements.length === 0) return 'a new node of its NodePool';
+  return replacements.map((each) => `${each.instanceType} in ${each.zone}`).join(', ');
 }
 
 function told(problems: Iterable<{ readonly code: string; readonly message: string }>): VerdictBlocker[] {
