@@ -126,6 +126,12 @@ function requirementCases({ kind, make, at }: Holder): CorpusCase[] {
         'must be of type integer',
         requirement('a', 'Exists', undefined, { minValues: 'two' }),
       ),
+      no(
+        'a fraction of minValues',
+        `${item}.minValues`,
+        'must be of type integer',
+        requirement('a', 'Exists', undefined, { minValues: 1.5 }),
+      ),
     ),
     ...underRule(
       'requirement key',

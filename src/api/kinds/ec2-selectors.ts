@@ -109,7 +109,7 @@ const alias = () =>
         ),
         rule(`self.split('@')[0] in [${quoted}]`, `family is not supported, must be one of the following: ${quoted}`),
         rule(
-          "!self.startsWith('windows') || self.split('@')[1] == 'latest'",
+          "!self.matches('^windows(2019|2022|2025)@') || self.split('@')[1] == 'latest'",
           "windows families may only specify version 'latest'",
         ),
       ),

@@ -1,7 +1,7 @@
 // What NodePools, NodeClaims and NodeOverlays say about nodes: requirements on labels. The rules are those admission can
 // check; what needs the provider's knowledge is checked by the controller (runtime validation).
 import * as names from '../names.ts';
-import { int64, listOf, object, oneOf, optional, rule, text } from '../schema/build.ts';
+import { integer, listOf, object, oneOf, optional, rule, text } from '../schema/build.ts';
 import type { ValidationRule } from '../schema/structural.ts';
 import { qualifiedName } from './patterns.ts';
 
@@ -94,7 +94,7 @@ export const requirements = (ownedByPool: boolean) =>
       operator: operator(),
       values: values(),
       minValues: optional(
-        int64('How many different values must stay possible when a node is launched.', { minimum: 1, maximum: 50 }),
+        integer('How many different values must stay possible when a node is launched.', { minimum: 1, maximum: 50 }),
       ),
     }),
     {

@@ -19,6 +19,9 @@ export const flag = (description: string) => Type.Boolean({ description });
 export const int32 = (description: string, options: Options = {}) =>
   Type.Integer({ description, format: 'int32', ...plain(options) });
 
+/** Of no size of its own; the API server then speaks of an integer in its refusals, not of an int64. */
+export const integer = (description: string, options: Options = {}) => Type.Integer({ description, ...plain(options) });
+
 export const int64 = (description: string, options: Options = {}) =>
   Type.Integer({ description, format: 'int64', ...plain(options) });
 

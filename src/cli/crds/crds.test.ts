@@ -52,6 +52,12 @@ async function crds(...args: string[]): Promise<{ out: string; code: number }> {
 const namesIn = (yaml: string): unknown[] =>
   parseAllDocuments(yaml).map((document) => (document.toJS() as { metadata: { name: string } }).metadata.name);
 
+test('a reader of YAML 1.1 finds the same definitions', async () => {
+  const { out } = await crds();
+  const asText = parseAllDocuments(out).map((document) => document.toJS() as unknown);
+  expect(parseAllDocuments(out, { version: '1.1' }).map((document) => document.toJS() as unknown)).toEqual(asText);
+});
+
 test('prints every definition as one YAML stream', async () => {
   const { out, code } = await crds();
   expect(code).toBe(0);

@@ -1,5 +1,5 @@
 // Prints resources as a CloudFormation template. Text with ${…} in it becomes a Fn::Sub.
-import { stringify } from 'yaml';
+import { yamlText } from '../output/yaml.ts';
 import type { InfrastructureResource } from './infrastructure.ts';
 
 export function cloudFormation(description: string, resources: readonly InfrastructureResource[]): string {
@@ -8,8 +8,7 @@ export function cloudFormation(description: string, resources: readonly Infrastr
     Description: description,
     Resources: Object.assign({}, ...resources.map((each) => substituted(resourcesOf(each)))) as object,
   };
-  // CloudFormation reads YAML 1.1, to which a date, `on` or `no` is no text unless quoted.
-  return stringify(template, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
+  return yamlText(template);
 }
 
 function resourcesOf(resource: InfrastructureResource): Record<string, unknown> {

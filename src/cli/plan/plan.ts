@@ -297,6 +297,6 @@ function amount(example: string, isFit: (value: number) => boolean = Number.isFi
 
 async function serialize(value: unknown, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') return `${JSON.stringify(value, undefined, 2)}\n`;
-  const { stringify } = await import('../output/yaml.ts');
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  const { yamlText } = await import('../output/yaml.ts');
+  return yamlText(value);
 }

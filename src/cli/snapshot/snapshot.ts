@@ -65,6 +65,6 @@ async function takeSnapshot(terminal: Terminal, flags: SnapshotFlags): Promise<n
 
 async function serialize(value: unknown, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') return `${JSON.stringify(value)}\n`;
-  const { stringify } = await import('../output/yaml.ts');
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  const { yamlText } = await import('../output/yaml.ts');
+  return yamlText(value);
 }
