@@ -43,7 +43,6 @@ export default defineConfig({
         ...slow,
         globalSetup: [controlPlane, awsEmulator],
         testTimeout: 400_000,
-        fileParallelism: false,
       }),
       project('browser', ['test/browser/**/*.test.ts'], { ...slow, fileParallelism: false }),
       project('long', ['test/{rig,kube,end-to-end,aws,ec2}/**/*.long.test.ts'], {

@@ -32,7 +32,7 @@ const suite = (project: string, folders: string[], needs: ComponentName[] = []):
           countsTests: true,
           stage: 2,
           needs,
-          ...(needs.length === 0 ? { alongside: 'one core' as const } : {}),
+          beside: needs.length === 0,
         },
       ]
     : [];
@@ -41,12 +41,12 @@ export const testTasks: Task[] = [
   { name: 'build', command: ['node', 'scripts/build.ts'], stage: 1 },
   // The longest first: two run at a time.
   ...suite('rig', ['test/rig', 'test/kube'], ['control plane']),
+  ...suite('ec2', ['test/ec2'], ['control plane', 'AWS emulator']),
   ...suite('end-to-end', ['test/end-to-end'], ['control plane']),
   ...suite('differential', ['test/differential'], ['control plane']),
   ...suite('scenario', ['test/scenario']),
   ...suite('cli', ['test/cli']),
   ...suite('planner', ['test/planner']),
-  ...suite('ec2', ['test/ec2'], ['control plane', 'AWS emulator']),
   ...suite('aws', ['test/aws'], ['AWS emulator']),
   ...suite('browser', ['test/browser']),
 ];
@@ -60,5 +60,5 @@ export const longTasks: Task[] = [
   ...long('long', ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws', 'test/ec2'], {
     needs: ['control plane', 'AWS emulator'],
   }),
-  ...long('long-virtual', ['test/scenario', 'test/planner'], { alongside: 'low priority' }),
+  ...long('long-virtual', ['test/scenario', 'test/planner'], { beside: true }),
 ];

@@ -1,5 +1,5 @@
-// Runs a list of commands, at most two at a time (the size of machine we plan for), shows one line each as it ends with
-// the time it took, prints the output of those that failed, and closes with the plain line `N passed, N failed`.
+// Runs a list of commands, two at a time (the size of machine we plan for) and one beside them, shows one line each as it
+// ends with the time it took, prints the output of those that failed, and closes with the plain line `N passed, N failed`.
 // A task that runs vitest adds the number of its tests; every other task counts as one.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,11 +15,8 @@ export interface Task {
   countsTests?: boolean;
   /** Tasks of a later stage start when all earlier ones have ended. */
   stage?: number;
-  /**
-   * Needs nothing but processors, so it may run beside a suite on real components in CI too: on a core of its own, or on
-   * whatever the others leave of both.
-   */
-  alongside?: 'one core' | 'low priority';
+  /** Needs nothing but processors: runs beside the others and gives way to them. */
+  beside?: boolean;
   /** Real components without which it cannot run. */
   needs?: readonly ComponentName[];
 }
@@ -52,12 +49,11 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
     const lane = async (queue: Task[]): Promise<void> => {
       for (let task = queue.shift(); task !== undefined; task = queue.shift()) add(await runTask(task, reports));
     };
-    // Suites on real components wait more than they compute; in CI they still go one by one, because there a suite that
-    // was disturbed by its neighbour costs a whole run.
-    const oneByOne = stage > 0 && process.env['CI'] === 'true';
-    const beside = waiting.filter((task) => task.alongside !== undefined).map(besideOthers);
-    const queues = oneByOne ? [waiting.filter((task) => task.alongside === undefined), beside] : [waiting, waiting];
-    await Promise.all(queues.map(lane));
+    // Suites on real components wait more than they compute: two at a time, and what needs nothing but processors takes
+    // what they leave.
+    const beside = waiting.filter((task) => task.beside).map(withoutHaste);
+    const others = waiting.filter((task) => !task.beside);
+    await Promise.all([others, others, beside].map(lane));
   }
   rmSync(reports, { recursive: true, force: true });
   for (const note of notes) console.log(pc.yellow(note));
@@ -66,11 +62,7 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
   return total.failed === 0;
 }
 
-/** Leaves a core, or the right of way, to whoever needs real components. */
-const besideOthers = (task: Task): Task =>
-  task.alongside === 'low priority'
-    ? { ...task, command: ['nice', '-n', '15', ...task.command] }
-    : { ...task, command: [...task.command, '--maxWorkers=1'] };
+const withoutHaste = (task: Task): Task => ({ ...task, command: ['nice', '-n', '10', ...task.command] });
 
 async function runTask(task: Task, reports: string): Promise<Outcome> {
   const started = Date.now();
