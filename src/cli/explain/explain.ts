@@ -112,8 +112,9 @@ export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint)
   const since = sinceMs === undefined ? '' : ` for ${spanText(nowMs - sinceMs)} now`;
   if (verdict.verdict === 'keep') {
     lines.push(`  stays${since}; to let it go, in this order:`);
-    for (const [index, { code, message, suggestion }] of verdict.blockers.entries()) {
+    for (const [index, { code, message, suggestion, pods }] of verdict.blockers.entries()) {
       lines.push(`  ${index + 1}. ${message} (${code})`);
+      if (pods !== undefined) lines.push(`     ${counted(pods.length, 'pod')}: ${shortList(pods)}`);
       if (suggestion !== undefined) lines.push(`     ${paint.dim(suggestion)}`);
     }
   } else {
@@ -126,7 +127,8 @@ export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint)
 
 function spanText(ms: number): string {
   if (ms >= 2 * dayMs) return `${(ms / dayMs).toFixed(1)} days`;
-  return ms >= 2 * hourMs ? `${(ms / hourMs).toFixed(1)} hours` : `${Math.max(0, Math.round(ms / 60_000))} minutes`;
+  if (ms >= 2 * hourMs) return `${(ms / hourMs).toFixed(1)} hours`;
+  return counted(Math.max(0, Math.round(ms / 60_000)), 'minute');
 }
 
 function shortList(names: readonly string[]): string {

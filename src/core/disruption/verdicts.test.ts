@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { annotation } from '../../api/names.ts';
 import type { SnapshotObject } from '../index.ts';
+import { object } from '../testing/builders.testing.ts';
 import { finish, machine, pool, roundOf, running } from './fleet.testing.ts';
 import { nodeVerdicts } from './verdicts.ts';
 
@@ -55,6 +56,18 @@ test('a node that stays names everything that keeps it, not only the first thing
     conditions: { Consolidatable: 'False' },
   });
   expect(codes([pool(), ...node, guarded])).toEqual(['NodeDoNotDisrupt', 'PodDoNotDisrupt', 'NotQuiet']);
+});
+
+test('what several pods have in common is named once, with the pods', () => {
+  const budget = object('policy/v1', 'PodDisruptionBudget', 'web', {
+    metadata: { namespace: 'default' },
+    spec: { selector: { matchLabels: { app: 'web' } } },
+    status: { disruptionsAllowed: 0 },
+  });
+  const pods = ['p', 'q'].map((name) => running('a', { name, cpu: '1', labels: { app: 'web' } }));
+  expect(verdictsOf([pool(), ...machine('a', { type: 'c16' }), ...pods, budget])[0]?.blockers).toMatchObject([
+    { code: 'PodBudgetExhausted', pods: ['default/p', 'default/q'] },
+  ]);
 });
 
 test('removing what is named lets the node go', () => {

@@ -18,6 +18,8 @@ export interface VerdictBlocker {
   readonly message: string;
   /** What would have to change. */
   readonly suggestion?: string;
+  /** The pods it is about, as `namespace/name`. */
+  readonly pods?: readonly string[];
 }
 
 export interface NodeVerdict {
@@ -71,7 +73,7 @@ const suggestions: Readonly<Record<string, string>> = {
   PaybackTooLong: 'nothing to do: raise the setting consolidation-payback if such moves are wanted',
   Unbalanced: 'nothing to do: moving its pods is not worth the saving',
   NotCheaper: 'nothing to do: no cheaper node holds its pods',
-  NeedsMoreNodes: 'nothing to do: its pods would need several new nodes',
+  NeedsMoreNodes: 'nothing to do: its pods, and those that wait, would need several new nodes',
 };
 
 /** The verdict in one word: what would happen, or the first thing that keeps the node. */
@@ -194,10 +196,25 @@ export function insteadText({ replacements = [] }: Pick<NodeVerdict, 'replacemen
   return replacements.map((each) => `${each.instanceType} in ${each.zone}`).join(', ');
 }
 
-function told(problems: Iterable<{ readonly code: string; readonly message: string }>): VerdictBlocker[] {
-  return [...problems].map(({ code, message }) => {
+interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly pod?: string;
+}
+
+/** With what to do about it; what is the same about several pods is told once. */
+function told(problems: Iterable<Problem>): VerdictBlocker[] {
+  const byText = new Map<string, { problem: Problem; pods: string[] }>();
+  for (const problem of problems) {
+    // A pod that is named in the text is not named again.
+    const pods = problem.pod === undefined || problem.message.includes(problem.pod) ? [] : [problem.pod];
+    const same = byText.get(problem.message);
+    if (same === undefined) byText.set(problem.message, { problem, pods });
+    else same.pods.push(...pods);
+  }
+  return [...byText.values()].map(({ problem: { code, message }, pods }) => {
     const suggestion = suggestions[code];
-    return suggestion === undefined ? { code, message } : { code, message, suggestion };
+    return { code, message, ...(suggestion === undefined ? {} : { suggestion }), ...(pods.length > 0 ? { pods } : {}) };
   });
 }
 
