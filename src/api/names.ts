@@ -61,6 +61,8 @@ export const annotation = {
   podDeletionCost: 'controller.kubernetes.io/pod-deletion-cost',
   /** Ours: the shapes a replacement came instead of, so that none of them comes back within a day. */
   replaces: 'kerf.sh/replaces',
+  /** Ours: which machines the simulated provider of this cluster sells. */
+  catalogue: 'kerf.sh/catalogue',
 } as const;
 
 export const taint = {

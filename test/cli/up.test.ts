@@ -51,7 +51,11 @@ async function listening({ out }: Up): Promise<{ url: string; kubeconfig: string
 }
 
 interface List {
-  items: { metadata: { name: string }; data?: { version?: string }; status?: { phase?: string } }[];
+  items: {
+    metadata: { name: string; annotations?: object };
+    data?: { version?: string };
+    status?: { phase?: string };
+  }[];
 }
 const list = async (url: string, path: string): Promise<List> => (await (await fetch(`${url}${path}`)).json()) as List;
 
@@ -64,6 +68,9 @@ test('says where the API listens, writes a kubeconfig, and ends cleanly on Ctrl-
     const pools = await list(url, '/apis/karpenter.sh/v1/nodepools');
     expect(pools.items.map(({ metadata }) => metadata.name)).toEqual(['default', 'gpu']);
   }, patience);
+  // Plans for this cluster find out from it which machines there are.
+  const classes = await list(url, '/apis/karpenter.kwok.sh/v1alpha1/kwoknodeclasses');
+  expect(classes.items[0]?.metadata.annotations).toMatchObject({ 'kerf.sh/catalogue': 'ec2' });
   cluster.child.kill('SIGINT');
   expect(await cluster.ended).toBe(0);
   expect(cluster.err()).toBe('');

@@ -70,6 +70,36 @@ describe('instance types', () => {
     expect(notes).toEqual([]);
   });
 
+  const upClass = (catalogue: string): SnapshotObject => ({
+    apiVersion: 'karpenter.kwok.sh/v1alpha1',
+    kind: 'KWOKNodeClass',
+    metadata: { name: 'default', annotations: { 'kerf.sh/catalogue': catalogue } },
+  });
+  const m5Large: SnapshotObject = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: 'n',
+      labels: { 'karpenter.sh/nodepool': 'a', 'node.kubernetes.io/instance-type': 'm5.large' },
+    },
+  };
+
+  test('of a simulated cluster are those its node class names: its own, or those of EC2', async () => {
+    const { snapshot: whole, notes } = await complete(snapshot([kwokPool('a'), upClass('ec2'), m5Large]));
+    expect(whole.instanceTypes?.[0]?.items?.map(({ name }) => name)).toContain('m5.large');
+    expect(whole.provider?.wellKnownLabels).toContain('karpenter.k8s.aws/instance-category');
+    expect(notes).toEqual([]);
+    const generic = await complete(snapshot([kwokPool('a'), upClass('generic')]));
+    expect(generic.snapshot.instanceTypes?.[0]?.items).toHaveLength(144);
+  });
+
+  test('that nodes have and no catalogue knows are named', async () => {
+    const { notes } = await complete(snapshot([kwokPool('a'), m5Large]));
+    expect(notes).toEqual([
+      'nodes have instance types that no catalogue here has (m5.large): give theirs with --instance-types',
+    ]);
+  });
+
   test('of the snapshot are all there is, but for NodePools added to it', async () => {
     const input = snapshot([kwokPool('a'), kwokPool('b')], { instanceTypes: [{ nodePool: 'a', items: [] }] });
     expect((await complete(input)).snapshot.instanceTypes).toEqual([{ nodePool: 'a', items: [] }]);

@@ -1,5 +1,6 @@
 // Fills in what a snapshot leaves open, so that the planner sees a whole one: the clock, the provider and its instance
 // types, and what flags say. Never the wall clock: the same input must give the same plan tomorrow.
+import { label } from '../../api/names.ts';
 import type { PoolInstanceTypes, ProviderFacts, Snapshot, SnapshotObject, SnapshotSettings } from '../../core/index.ts';
 import type { GivenCatalogue } from './catalogue-document.ts';
 import { withOverlays } from './overlays.ts';
@@ -41,6 +42,11 @@ export async function completeSnapshot(snapshot: Snapshot, options: CompletionOp
   const notes = new Set<string>();
   const offered = needed.flatMap((pool) => typesFor(pool, { ...options, objects, facts, provider, notes }));
   const filled = await withOverlays(offered, objects, facts, notes);
+  const unknown = unknownTypes(filled, objects);
+  if (unknown.length > 0) {
+    const names = `${unknown.slice(0, 3).join(', ')}${unknown.length > 3 ? ', …' : ''}`;
+    notes.add(`nodes have instance types that no catalogue here has (${names}): give theirs with --instance-types`);
+  }
   return {
     snapshot: {
       ...snapshot,
@@ -51,6 +57,18 @@ export async function completeSnapshot(snapshot: Snapshot, options: CompletionOp
     },
     notes: [...notes],
   };
+}
+
+/** Types of nodes of these NodePools that the pools do not offer: their prices are not known. */
+function unknownTypes(offered: readonly PoolInstanceTypes[], objects: readonly SnapshotObject[]): string[] {
+  const known = new Map(offered.map(({ nodePool, items = [] }) => [nodePool, new Set(items.map(({ name }) => name))]));
+  const names = objects.flatMap(({ kind, metadata }) => {
+    const labels = kind === 'Node' ? (metadata['labels'] as Record<string, string> | undefined) : undefined;
+    const types = known.get(labels?.[label.nodePool] ?? '');
+    const name = labels?.[label.instanceType];
+    return types === undefined || name === undefined || types.has(name) ? [] : [name];
+  });
+  return [...new Set(names)].sort();
 }
 
 /** All NodePools when the snapshot has no instance types; else none of its own: one without an entry is unusable. */

@@ -2,6 +2,7 @@
 import { awsGroup, kwokGroup, label } from '../../api/names.ts';
 import type { NodeClassShape } from '../../aws/catalogue.ts';
 import type { InstanceTypeSpec, ProviderFacts, SnapshotObject } from '../../core/index.ts';
+import { catalogueNamed, simulatedCatalogue } from '../simulated-catalogue.ts';
 
 export const providerNames = ['kwok', 'aws'] as const;
 export type ProviderName = (typeof providerNames)[number];
@@ -52,13 +53,13 @@ export async function loadProvider(
   objects: readonly SnapshotObject[],
   options: ProviderOptions = {},
 ): Promise<PlanProvider> {
-  return name === 'aws' ? loadAws(objects, options) : loadKwok();
+  return name === 'aws' ? loadAws(objects, options) : loadKwok(objects);
 }
 
-async function loadKwok(): Promise<PlanProvider> {
-  const { genericCatalogue, kwokProviderFacts } = await import('../../sim/index.ts');
-  const types = genericCatalogue();
-  return { name: 'kwok', facts: kwokProviderFacts(), assumes: () => undefined, instanceTypes: () => types };
+async function loadKwok(objects: readonly SnapshotObject[]): Promise<PlanProvider> {
+  const { catalogue, facts } = await simulatedCatalogue(catalogueNamed(objects));
+  const types = [...catalogue];
+  return { name: 'kwok', facts, assumes: () => undefined, instanceTypes: () => types };
 }
 
 async function loadAws(objects: readonly SnapshotObject[], options: ProviderOptions): Promise<PlanProvider> {

@@ -1,11 +1,12 @@
 // What the embedded cluster has from the start: our CustomResourceDefinitions, a storage class, a node class and two
 // NodePools. Whatever is there already (from a state file) stays as it is.
 import type { KWOKNodeClass, KwokFaults, NodePool } from '../../api/index.ts';
-import { awsLabel, capacityType, kwokGroup, label } from '../../api/names.ts';
+import { annotation, awsLabel, capacityType, kwokGroup, label } from '../../api/names.ts';
 import { nodePools } from '../../controllers/index.ts';
 import { isKubeError, type Kube, type KubeObject, type Resource, resources } from '../../ports/index.ts';
 import { kwokNodeClasses } from '../../sim/index.ts';
 import { crdFiles } from '../crds/crd-files.ts';
+import type { SimulatedCatalogue } from '../simulated-catalogue.ts';
 
 const crds: Resource = {
   group: 'apiextensions.k8s.io',
@@ -32,12 +33,13 @@ export async function installDefinitions(kube: Kube): Promise<void> {
 }
 
 export interface Defaults {
-  /** The catalogue is EC2's, so that pools can be told which families to take. */
-  hasEc2Labels: boolean;
+  catalogue: SimulatedCatalogue;
   faults: KwokFaults | undefined;
 }
 
-export async function installDefaults(kube: Kube, { hasEc2Labels, faults }: Defaults): Promise<void> {
+export async function installDefaults(kube: Kube, { catalogue, faults }: Defaults): Promise<void> {
+  // With EC2's machines, pools can be told which families to take.
+  const hasEc2Labels = catalogue === 'ec2';
   await createIfMissing(kube, resources.storageClasses, {
     metadata: { name: 'gp3', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
     provisioner: 'ebs.csi.aws.com',
@@ -45,7 +47,10 @@ export async function installDefaults(kube: Kube, { hasEc2Labels, faults }: Defa
     volumeBindingMode: 'WaitForFirstConsumer',
     allowVolumeExpansion: true,
   });
-  const nodeClass: KWOKNodeClass = { metadata: { name: 'default' }, spec: { nodeRegistrationDelay: '5s' } };
+  const nodeClass: KWOKNodeClass = {
+    metadata: { name: 'default', annotations: { [annotation.catalogue]: catalogue } },
+    spec: { nodeRegistrationDelay: '5s' },
+  };
   await createIfMissing(kube, kwokNodeClasses, nodeClass);
   if (faults !== undefined) {
     await kube.patch(kwokNodeClasses, { name: 'default' }, { type: 'merge', body: { spec: { faults } } });

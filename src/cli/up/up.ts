@@ -7,21 +7,11 @@ import type { KwokFaults } from '../../api/index.ts';
 import { type Clock, parseGoDuration } from '../../base/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
-import {
-  type Behaviour,
-  type BorrowedCatalogue,
-  borrowedEc2Catalogue,
-  createCluster,
-  genericCatalogue,
-  KwokCloud,
-  kwokProviderFacts,
-  SimKube,
-  serveApi,
-  startBehaviour,
-} from '../../sim/index.ts';
+import { type Behaviour, createCluster, KwokCloud, SimKube, serveApi, startBehaviour } from '../../sim/index.ts';
 import { jsonLog, silentLog } from '../../telemetry/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { paintFor } from '../output/index.ts';
+import { type SimulatedCatalogue, simulatedCatalogue, simulatedCatalogues } from '../simulated-catalogue.ts';
 import { startControllers } from './controllers.ts';
 import { startDemo } from './demo/demo.ts';
 import { installDefaults, installDefinitions } from './furniture.ts';
@@ -39,7 +29,7 @@ interface Flags {
   speed: number;
   demo?: true;
   day: number;
-  catalogue: 'ec2' | 'generic';
+  catalogue: SimulatedCatalogue;
   controllers: boolean;
   faults?: KwokFaults;
   log?: string;
@@ -73,7 +63,7 @@ export function configure(command: Command, run: CommandRunner): void {
     .addOption(
       new Option('--day <duration>', 'how long a day of the demo takes').argParser(duration).default(1_200_000, '20m'),
     )
-    .addOption(new Option('--catalogue <name>', 'instance types').choices(['ec2', 'generic']).default('ec2'))
+    .addOption(new Option('--catalogue <name>', 'instance types').choices(simulatedCatalogues).default('ec2'))
     .option('--no-controllers', 'leave our controllers out')
     .option('--faults <json>', 'what goes wrong, as in spec.faults of a KWOKNodeClass', faultsIn)
     .option('--log <file>', "write the controllers' log to this file")
@@ -104,8 +94,8 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
     const ending = endOnSignals();
     const screen = screenFor(terminal, () => process.stdout.rows, welcome(terminal, server.url, kubeconfig));
 
-    const { catalogue, facts } = await catalogueOf(flags.catalogue);
-    await installDefaults(kube, { hasEc2Labels: flags.catalogue === 'ec2', faults: flags.faults });
+    const { catalogue, facts } = await simulatedCatalogue(flags.catalogue);
+    await installDefaults(kube, { catalogue: flags.catalogue, faults: flags.faults });
     const behaviour = startBehaviour(kube, clock, { random, onFailure });
     enders.push(() => behaviour.stop());
     const cloud = new KwokCloud({ kube, clock, log, random, catalogue, facts });
@@ -153,15 +143,6 @@ function welcome(terminal: Terminal, url: string, kubeconfig: string): string {
     '',
     '',
   ].join('\n');
-}
-
-async function catalogueOf(name: Flags['catalogue']): Promise<BorrowedCatalogue> {
-  if (name === 'generic') return { catalogue: genericCatalogue(), facts: kwokProviderFacts() };
-  const { builtInCatalogue } = await import('../../aws/catalogue.ts');
-  const { instanceTypes } = await builtInCatalogue();
-  // Three zones, as most clusters have.
-  const subnets = ['us-east-1a', 'us-east-1b', 'us-east-1c'].map((zone) => ({ id: `subnet-${zone}`, zone }));
-  return borrowedEc2Catalogue(instanceTypes({ status: { subnets } }));
 }
 
 interface Ending {

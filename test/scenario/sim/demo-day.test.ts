@@ -45,7 +45,7 @@ async function run(seed: number, hours: number): Promise<{ moments: Moment[]; du
   const onFailure = (error: unknown): void => void failures.push(error);
   const random = seeded(seed);
   await installDefinitions(kube);
-  await installDefaults(kube, { hasEc2Labels: false, faults: undefined });
+  await installDefaults(kube, { catalogue: 'generic', faults: undefined });
   const behaviour = startBehaviour(kube, clock, { random, onFailure });
   const cloud = new KwokCloud({ kube, clock, log: silentLog, random, ...catalogue });
   const stop = new AbortController();
