@@ -248,6 +248,38 @@ test('failures are retried ever more rarely, at most every 30 seconds, and start
   await stop();
 });
 
+test('a connection that is cut every few seconds is reopened soon each time', async () => {
+  const { kube, clock, waits, stop } = start({ streaming: false });
+  await clock.runFor(0);
+  for (let cut = 1; cut <= 20; cut += 1) {
+    await clock.runFor(3_000);
+    kube.lastWatch.fail(failure(0, 'Transport'));
+    await clock.runFor(0);
+  }
+  expect(new Set(waits)).toEqual(new Set([400]));
+  expect(waits).toHaveLength(20);
+  await stop();
+});
+
+test('a watch that ends in its own time makes earlier failures forgotten', async () => {
+  const { kube, clock, waits, stop } = start({ streaming: false }, (script) => {
+    script.onList = () => {
+      throw failure(500, 'InternalError');
+    };
+  });
+  await clock.runFor(200_000);
+  kube.onList = () => ({ items: [], resourceVersion: '1' });
+  await clock.runFor(60_000);
+  kube.onWatch = () => {
+    throw failure(500, 'InternalError');
+  };
+  waits.length = 0;
+  kube.lastWatch.end();
+  await clock.runFor(0);
+  expect(waits).toEqual([400]);
+  await stop();
+});
+
 test('the server is not asked again before its Retry-After', async () => {
   const { waits, clock, stop } = start({ streaming: false }, (script) => {
     script.onList = () => {

@@ -137,9 +137,12 @@ export class Reflector<T extends KubeObject> {
       try {
         await this.session(signal);
         if (clock.now() - startedMs < shortestWatchMs) waitMs = this.backoff.nextMs();
+        else this.backoff.reset();
       } catch (thrown) {
         if (signal.aborted) return;
-        if (clock.now() - startedMs >= healthyMs) this.backoff.reset();
+        // A connection that is cut after it worked says nothing about the server: proxies do it to every watch.
+        const healthyAfterMs = isKubeError(thrown, 'Transport') ? shortestWatchMs : healthyMs;
+        if (clock.now() - startedMs >= healthyAfterMs) this.backoff.reset();
         waitMs = this.afterFailure(thrown);
         // Asked for again all the same: somebody may install it any time.
         if (this.options.optional && thrown instanceof KubeError && thrown.status === 404) await this.empty();
