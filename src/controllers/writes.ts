@@ -3,7 +3,7 @@
 // finalizers, taints), because a merge patch would drop what somebody else just added.
 import type { NodeClaim } from '../api/index.ts';
 import { mergePatch } from '../base/index.ts';
-import { isKubeError, type Kube, type KubeObject, type Resource } from '../ports/index.ts';
+import { isKubeError, type Kube, type KubeObject, type ObjectRef, type Resource } from '../ports/index.ts';
 import type { ControllerContext } from './context.ts';
 import { nodeClaims } from './own-resources.ts';
 
@@ -49,17 +49,26 @@ function send<T extends KubeObject>(
   return kube.patch(resource, ref, { type: 'merge', body }, subresource === undefined ? {} : { subresource });
 }
 
-/** Deletes the object if it is still there. */
+/** Deletes the object if it is still there; when this returns, it is gone or going. */
 export async function deleteObject(kube: Kube, resource: Resource, object: KubeObject): Promise<void> {
   const { name = '', namespace, uid } = object.metadata;
+  const ref = namespace === undefined ? { name } : { name, namespace };
   try {
-    await kube.delete(
-      resource,
-      namespace === undefined ? { name } : { name, namespace },
-      uid === undefined ? {} : { preconditions: { uid } },
-    );
+    await kube.delete(resource, ref, uid === undefined ? {} : { preconditions: { uid } });
   } catch (error) {
-    if (!isKubeError(error, 'NotFound') && !isKubeError(error, 'Conflict')) throw error;
+    if (isKubeError(error, 'NotFound')) return;
+    // Either another object has taken its name, or the server lost a race of its own and means: try again.
+    if (!isKubeError(error, 'Conflict') || (await isStillThere(kube, resource, ref, uid))) throw error;
+  }
+}
+
+async function isStillThere(kube: Kube, resource: Resource, ref: ObjectRef, uid: string | undefined): Promise<boolean> {
+  try {
+    const { metadata } = await kube.get(resource, ref);
+    return metadata.uid === uid && metadata.deletionTimestamp === undefined;
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return false;
+    throw error;
   }
 }
 
