@@ -55,6 +55,7 @@ describe('a broken node', () => {
     await bench.run(1);
     expect(await isLeaving('n0')).toBe(true);
     expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'unhealthy' })).toBe(1);
+    expect(bench.log.lines).toContainEqual(expect.objectContaining({ message: 'deleting unhealthy node' }));
   });
 
   test('is replaced by the condition whose time is up first', async () => {

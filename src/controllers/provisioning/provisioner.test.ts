@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { NodePool } from '../../api/index.ts';
+import { type NodePool, nodePoolHash } from '../../api/index.ts';
 import { resources } from '../../ports/index.ts';
-import { nodeClaims } from '../own-resources.ts';
+import { nodeClaims, nodePools } from '../own-resources.ts';
 import { type Bench, type DeepPartial, openBench } from '../testing/bench.testing.ts';
 import { Provisioner } from './provisioner.ts';
 
@@ -98,6 +98,93 @@ describe('a pool whose requirements leave no instance type', () => {
           'NodePool requirements filtered out all compatible available instance types due to minValues incompatibility',
       },
     ]);
+  });
+});
+
+describe('while a plan is worked out', () => {
+  /** A provisioner during whose planning something happens. */
+  const meanwhile = (happens: () => Promise<unknown>): Provisioner =>
+    new Provisioner({
+      ...bench.context,
+      plan: async (...args) => {
+        const plan = await bench.context.plan(...args);
+        await happens();
+        await bench.run(10);
+        return plan;
+      },
+    });
+
+  test('a pool may change: the claim is of the template that was planned for, hash included, and so drifts', async () => {
+    const labelled = (team: string) => pool('default', { template: { metadata: { labels: { team } } } });
+    await labelled('old');
+    const planned = await bench.get(nodePools, 'default');
+    if (planned === undefined) throw new Error('no NodePool');
+    await waiting('a', '1');
+    await meanwhile(() => labelled('new')).pass();
+    const [claim] = await bench.list(nodeClaims);
+    expect(claim?.metadata.labels?.['team']).toBe('old');
+    expect(claim?.metadata.annotations?.['karpenter.sh/nodepool-hash']).toBe(nodePoolHash(planned.spec.template));
+  });
+
+  test('a pool may be deleted, or made anew under its name: nothing is launched for it', async () => {
+    for (const happens of [async () => {}, () => pool('default')]) {
+      await pool('default');
+      await waiting('a', '1');
+      await meanwhile(async () => {
+        await bench.remove(nodePools, 'default');
+        await happens();
+      }).pass();
+      expect(await bench.list(nodeClaims)).toEqual([]);
+      await bench.remove(resources.pods, 'a', 'default');
+    }
+  });
+});
+
+describe('a pod is told', () => {
+  const told = (reason: string) => bench.events.filter((event) => event.reason === reason);
+
+  test('the claim that was made for it; five a second, after ten at once', async () => {
+    await pool('default');
+    await waiting('a', '1');
+    const { created } = await provisioner.pass();
+    expect(told('Nominated')).toMatchObject([
+      {
+        type: 'Normal',
+        subject: { kind: 'Pod', name: 'a', namespace: 'default' },
+        message: `Pod should schedule on: nodeclaim/${created[0]?.metadata.name}`,
+        rateLimit: { perSecond: 5, burst: 10 },
+      },
+    ]);
+  });
+
+  test('the node that has room for it, which disruption then leaves alone for twenty seconds', async () => {
+    await pool('default');
+    await bench.machine('default', 'there', { capacity: { cpu: '4', memory: '8Gi', pods: '10' } });
+    await waiting('a', '1');
+    const { created } = await provisioner.pass();
+    expect(created).toEqual([]);
+    expect(told('Nominated')).toMatchObject([{ message: 'Pod should schedule on: nodeclaim/there, node/there' }]);
+    const { cluster } = bench.context;
+    const machine = cluster.machines.ofNode('there');
+    await bench.run(19_000);
+    expect(machine && cluster.isNominated(machine)).toBe(true);
+    await bench.run(1_000);
+    expect(machine && cluster.isNominated(machine)).toBe(false);
+  });
+
+  test('why there is no place for it, once in five minutes', async () => {
+    await pool('default', requirements('c-1x-amd64-linux') as never);
+    await waiting('large', '4');
+    await provisioner.pass();
+    expect(told('FailedScheduling')).toMatchObject([
+      {
+        type: 'Warning',
+        subject: { kind: 'Pod', name: 'large' },
+        message: expect.stringMatching(/^Failed to schedule pod, .*no instance type has enough resources/),
+        dedupeMs: 300_000,
+      },
+    ]);
+    expect(bench.log.lines).toContainEqual(expect.objectContaining({ message: 'could not schedule pod' }));
   });
 });
 

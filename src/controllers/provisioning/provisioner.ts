@@ -4,7 +4,7 @@
 // 2. Claims of one plan are written in parallel; one that fails does not stop the others, and its pods wait for the next pass.
 // 3. The model knows a claim the moment it is written, not when the watch says so.
 // 4. A claim still being launched holds back its own pods and nothing else (see LaunchLedger).
-import { label, type NodeClaim } from '../../api/index.ts';
+import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
 import type { ControllerContext } from '../context.ts';
@@ -16,6 +16,7 @@ import { provisioningMetrics } from './metrics.ts';
 import { nodeClaimFor } from './node-claim.ts';
 import { planningPass } from './planning-pass.ts';
 import { reportNewNodes, reportPlan, reportPools, shortList } from './report.ts';
+import { StrangeLaunches } from './strange-launches.ts';
 
 /** Asked again this soon while the first view of the cluster is not complete. */
 const notSyncedMs = 1_000;
@@ -31,6 +32,7 @@ export class Provisioner {
   readonly batcher: Batcher;
   private readonly context: ControllerContext;
   private readonly metrics;
+  private readonly strange: StrangeLaunches;
   private readonly listeners: ((plan: Plan) => Promise<void>)[] = [];
 
   constructor(context: ControllerContext) {
@@ -38,6 +40,7 @@ export class Provisioner {
     const { batchIdleDurationMs, batchMaxDurationMs } = context.settings;
     this.batcher = new Batcher(context.clock, { idleMs: batchIdleDurationMs, maxMs: batchMaxDurationMs });
     this.metrics = provisioningMetrics(context.metrics);
+    this.strange = new StrangeLaunches(context);
   }
 
   /** `listener` is told every plan, once its claims are written. */
@@ -52,6 +55,7 @@ export class Provisioner {
       try {
         await this.batcher.next(signal);
         while (!this.context.cluster.synced) await this.context.clock.sleep(notSyncedMs, signal);
+        await this.strange.settled(signal);
         await this.pass();
         failures = 0;
       } catch (error) {
@@ -68,9 +72,10 @@ export class Provisioner {
 
   /** Plans once and writes what the plan asks for. */
   async pass(): Promise<PassResult> {
-    const { clock } = this.context;
+    const { clock, cluster } = this.context;
     const instanceTypes = await instanceTypesOfPools(this.context);
     const snapshot = snapshotFor(this.context, instanceTypes);
+    const pools = new Map(cluster.nodePools.list().map((pool) => [pool.metadata.name ?? '', pool]));
     const { plan, emptyPools } = await planningPass(this.context, this.metrics, snapshot);
     const byPool = new Map(instanceTypes.map((entry) => [entry.nodePool, entry.items ?? []]));
     const claims = new Map<string, NodeClaim>();
@@ -79,7 +84,7 @@ export class Provisioner {
     const writes: Promise<void>[] = [];
     for (const planned of this.withinNodeLimits(plan.newNodes)) {
       writes.push(
-        this.create(planned, byPool.get(planned.nodePool) ?? []).then((claim) => {
+        this.create(planned, pools.get(planned.nodePool), byPool.get(planned.nodePool) ?? []).then((claim) => {
           if (claim !== undefined) claims.set(planned.name, claim);
         }),
       );
@@ -87,7 +92,7 @@ export class Provisioner {
     }
     await Promise.all(writes);
     // Pods that only stand for a buffer's room never arrive.
-    const { store } = this.context.cluster.pods;
+    const { store } = cluster.pods;
     const expecting = plan.existingNodes.filter(({ pods }) => pods.some((pod) => store.get(pod) !== undefined));
     nominate(
       this.context,
@@ -98,16 +103,21 @@ export class Provisioner {
     return { plan, created: [...claims.values()] };
   }
 
-  private async create(planned: PlannedNode, types: readonly InstanceTypeSpec[]): Promise<NodeClaim | undefined> {
+  /** `pool` is the one that was planned for: what its template and its hash say now may be something else. */
+  private async create(
+    planned: PlannedNode,
+    pool: NodePool | undefined,
+    types: readonly InstanceTypeSpec[],
+  ): Promise<NodeClaim | undefined> {
     const { cluster, cloud, kube, ledger, log } = this.context;
-    const pool = cluster.nodePools.get(planned.nodePool);
+    const now = cluster.nodePools.get(planned.nodePool);
     try {
-      if (pool === undefined)
+      if (pool === undefined || now === undefined || now.metadata.uid !== pool.metadata.uid)
         throw new KerfError('NodePoolGone', `NodePool ${planned.nodePool} was deleted while planning`);
       const names = new Set(planned.instanceTypes);
       const chosen = types.filter((type) => names.has(type.name));
       const wanted = nodeClaimFor(planned, { pool, instanceTypes: types, facts: cloud.facts });
-      const giveBack = takeRoom(this.context, { pool, chosen, offered: types });
+      const giveBack = takeRoom(this.context, { pool: now, chosen, offered: types });
       const claim = await kube.create(nodeClaims, wanted).finally(giveBack);
       ledger.add(claim.metadata.name ?? '', planned.nodePool, planned.pods, chosen);
       cluster.setClaim(claim);

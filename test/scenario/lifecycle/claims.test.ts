@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { conditionOf, type NodeClaim } from '../../../src/api/index.ts';
 import { nodeClaims } from '../../../src/controllers/index.ts';
-import { resources } from '../../../src/ports/index.ts';
+import { type Kube, KubeError, resources } from '../../../src/ports/index.ts';
 import { kwokNodeClasses } from '../../../src/sim/index.ts';
 import { disorder } from '../harness/order.ts';
 import { nodeClassRef, openScenario, type Scenario } from '../harness/scenario.ts';
@@ -103,3 +103,64 @@ test('a machine that vanishes is noticed, its claim goes and its pods get anothe
   await scenario.until('all is well again', async () => (await disorder(scenario, 2)).length === 0);
   expect((await scenario.nodes()).map(({ metadata }) => metadata.name)).not.toContain(name);
 });
+
+describe('a claim whose author nobody remembers', () => {
+  /** The API server carries out the first claims that are written, and the answers are lost. */
+  const forgetful = (times: number) => (kube: Kube) => {
+    let left = times;
+    return {
+      ...bound(kube),
+      create: async (...args: Parameters<Kube['create']>) => {
+        const made = await kube.create(...args);
+        if (args[0].plural !== nodeClaims.plural || left-- <= 0) return made;
+        throw new KubeError({ status: 0, reason: 'Transport', message: 'the answer was lost' });
+      },
+    } as Kube;
+  };
+
+  test('holds the pods it was made for: no second node is launched for them', async () => {
+    await scenario.close();
+    scenario = await openScenario({ between: forgetful(2) });
+    await slowly({ launch: { delay: '5s' } });
+    await scenario.pool();
+    await scenario.deployment('web', 2, apart('web'));
+    await scenario.run(2_500);
+    expect(await scenario.claims()).toHaveLength(2);
+    await scenario.deployment('more', 1);
+    await scenario.run(120_000);
+    expect(await disorder(scenario, 3, 3)).toEqual([]);
+  });
+
+  test('that cannot be launched holds up other pods for ten seconds, and no longer', async () => {
+    await scenario.close();
+    scenario = await openScenario({ between: forgetful(1) });
+    await slowly({ launch: { delay: '4m' } });
+    await scenario.pool();
+    await scenario.deployment('stuck', 1);
+    await scenario.run(2_500);
+    await slowly(null);
+    await scenario.deployment('fine', 1);
+    await scenario.until('the other runs', async () => (await scenario.readyPods('fine')).length === 1, 30_000);
+    expect(await scenario.readyPods('stuck')).toEqual([]);
+  });
+});
+
+const slowly = (faults: object | null) =>
+  scenario.kube.patch(kwokNodeClasses, { name: 'default' }, { type: 'merge', body: { spec: { faults } } });
+
+const apart = (app: string) => ({
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: { app } },
+    },
+  ],
+});
+
+/** Its methods, free of their object. */
+function bound(kube: Kube): Kube {
+  const names = ['get', 'list', 'watch', 'create', 'replace', 'patch', 'delete', 'evict', 'bind'] as const;
+  return Object.fromEntries(names.map((name) => [name, kube[name].bind(kube)])) as unknown as Kube;
+}
