@@ -63,11 +63,10 @@ describe('a class that may be launched', () => {
       OnDemandOptions: { AllocationStrategy: 'lowest-price' },
       TargetCapacitySpecification: { DefaultTargetCapacityType: 'on-demand', TotalTargetCapacity: 1 },
     });
-    expect(fleet?.LaunchTemplateConfigs?.[0]?.Overrides?.map(({ SubnetId }) => SubnetId)).toEqual([
-      'subnet-2',
-      'subnet-3',
-      'subnet-1',
-    ]);
+    const InstanceType = lastRun()?.InstanceType;
+    expect(fleet?.LaunchTemplateConfigs?.[0]?.Overrides).toEqual(
+      ['subnet-2', 'subnet-3', 'subnet-1'].map((SubnetId) => ({ InstanceType, SubnetId })),
+    );
     expect(lastRun()).toMatchObject({
       DryRun: true,
       MinCount: 1,
@@ -81,6 +80,13 @@ describe('a class that may be launched', () => {
       'network-interface',
     ]);
     expect(lastTemplate()?.TagSpecifications?.[0]?.Tags).toContainEqual({ Key: 'karpenter.sh/nodepool', Value: '' });
+  });
+
+  test('is asked about without its context, which concerns what is launched and not whether', async () => {
+    await bench.classOf({ context: 'of-the-account' });
+    const [fleet] = bench.ec2.inputs<CreateFleetCommandInput>('CreateFleet');
+    expect(fleet).toMatchObject({ DryRun: true });
+    expect(fleet).not.toHaveProperty('Context');
   });
 
   test('is not asked about again for half an hour, however often it is looked at', async () => {

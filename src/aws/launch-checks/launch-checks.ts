@@ -51,7 +51,7 @@ export class LaunchChecks {
   async run(launch: CheckedLaunch): Promise<CheckOutcome> {
     // As launches tag it, for a pool without a name.
     const tags = resourceTags(launch.nodeClass, { clusterName: this.options.clusterName, nodePool: '' });
-    let template = { name: '', imageId: '' };
+    let template = '';
     const checks: Check[] = [
       {
         action: 'CreateLaunchTemplate',
@@ -66,7 +66,7 @@ export class LaunchChecks {
       {
         action: 'RunInstances',
         reason: conditionReason.runInstancesAuthCheckFailed,
-        run: () => this.tryInstances(launch, template.name, tags),
+        run: () => this.tryInstances(launch, template, tags),
       },
     ];
     for (const check of checks) {
@@ -79,7 +79,10 @@ export class LaunchChecks {
     return { kind: 'passed' };
   }
 
-  private async makeTemplate({ nodeClass, type, tenancy }: CheckedLaunch, tags: Record<string, string>) {
+  private async makeTemplate(
+    { nodeClass, type, tenancy }: CheckedLaunch,
+    tags: Record<string, string>,
+  ): Promise<string> {
     const { parts, templates, placementGroupOf } = this.options;
     const [planned] = plannedTemplates(
       {
@@ -97,28 +100,21 @@ export class LaunchChecks {
       throw new KerfError('NoImage', `no image of EC2NodeClass ${nodeClass.metadata.name} fits ${type.name}`, {
         retryable: true,
       });
-    return { name: await templates.ensure(planned.spec, planned.render), imageId: planned.spec.imageId };
+    return templates.ensure(planned.spec, planned.render);
   }
 
-  private tryFleet(
-    { nodeClass, type }: CheckedLaunch,
-    template: { name: string; imageId: string },
-    tags: Record<string, string>,
-  ): Promise<void> {
+  private tryFleet({ nodeClass, type }: CheckedLaunch, template: string, tags: Record<string, string>): Promise<void> {
     const command = new CreateFleetCommand({
       DryRun: true,
       Type: 'instant',
       TargetCapacitySpecification: { DefaultTargetCapacityType: 'on-demand', TotalTargetCapacity: 1 },
       OnDemandOptions: { AllocationStrategy: 'lowest-price' },
-      ...(nodeClass.spec.context === undefined ? {} : { Context: nodeClass.spec.context }),
       LaunchTemplateConfigs: [
         {
-          LaunchTemplateSpecification: { LaunchTemplateName: template.name, Version: '$Latest' },
-          Overrides: (nodeClass.status?.subnets ?? []).map(({ id, zone }) => ({
+          LaunchTemplateSpecification: { LaunchTemplateName: template, Version: '$Latest' },
+          Overrides: (nodeClass.status?.subnets ?? []).map(({ id }) => ({
             InstanceType: type.name as InstanceTypeName,
             SubnetId: id,
-            ImageId: template.imageId,
-            AvailabilityZone: zone,
           })),
         },
       ],
