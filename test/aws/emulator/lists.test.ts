@@ -305,9 +305,9 @@ suite('what moto does not have', () => {
 });
 
 suite('dry runs of RunInstances', () => {
-  let run: (LaunchTemplateName: string, SubnetId?: string) => Promise<unknown>;
+  let run: (LaunchTemplateName: string, ...subnetIds: (string | undefined)[]) => Promise<unknown>;
   beforeAll(() => {
-    run = (LaunchTemplateName, SubnetId) =>
+    run = (LaunchTemplateName, ...subnetIds) =>
       account.ec2.send(
         new RunInstancesCommand({
           DryRun: true,
@@ -315,15 +315,16 @@ suite('dry runs of RunInstances', () => {
           MaxCount: 1,
           InstanceType: 'm5.large',
           LaunchTemplate: { LaunchTemplateName, Version: '$Latest' },
-          ...(SubnetId === undefined ? {} : { SubnetId }),
+          NetworkInterfaces: subnetIds.map((SubnetId, DeviceIndex) => ({ DeviceIndex, SubnetId })),
         }),
       );
   });
 
-  test('succeed when all that is named exists', async () => {
-    await expect(run(account.template, account.subnets[0]?.SubnetId)).rejects.toMatchObject({
-      name: 'DryRunOperation',
-    });
+  test('succeed when all that is named exists, be it once per interface', async () => {
+    const subnet = account.subnets[0]?.SubnetId;
+    for (const subnets of [[subnet], [subnet, subnet]]) {
+      await expect(run(account.template, ...subnets)).rejects.toMatchObject({ name: 'DryRunOperation' });
+    }
   });
 
   test('name the missing template, subnet or image', async () => {

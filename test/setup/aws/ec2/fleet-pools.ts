@@ -34,7 +34,7 @@ export async function poolsOf(call: AwsCall, world: World): Promise<Pool[]> {
   if (overrides.length === 0) {
     throw new AwsRefusal('InvalidFleetConfiguration', 'The fleet has no overrides: nothing to launch');
   }
-  const subnetIds = [...new Set(overrides.map((override) => formText(override, 'SubnetId') ?? ''))];
+  const subnetIds = overrides.map((override) => formText(override, 'SubnetId') ?? '');
   const subnets = await subnetsById(call, world, subnetIds);
   const pools: Pool[] = [];
   for (const config of configs) {

@@ -22,9 +22,9 @@ export async function describeSecurityGroups(call: AwsCall, world: World): Promi
   return ec2Answer(call, [element('securityGroupInfo', page.items), tokenOf(page.nextToken)]);
 }
 
-/** By id; unknown ids are refused as moto refuses them. */
+/** By id, each asked for once (moto knows no id that is named twice); unknown ids are refused as moto refuses them. */
 export async function subnetsById(call: AwsCall, world: World, ids: string[]): Promise<Map<string, XmlElement>> {
-  const answer = await world.upstream.ask(call, 'DescribeSubnets', { SubnetId: toList(ids) });
+  const answer = await world.upstream.ask(call, 'DescribeSubnets', { SubnetId: toList([...new Set(ids)]) });
   const subnets = itemsOf(answer, 'subnetSet');
   for (const subnet of subnets) setFreeAddresses(world, subnet);
   return new Map(subnets.map((subnet) => [textOf(subnet, 'subnetId') ?? '', subnet]));
