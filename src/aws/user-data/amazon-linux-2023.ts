@@ -4,7 +4,7 @@ import { isMap, parseDocument, stringify } from 'yaml';
 import { CloudError } from '../../ports/index.ts';
 import { gracePeriods, sorted, type UserDataInput } from './input.ts';
 import { labelsFlag } from './kubelet-flags.ts';
-import { looksLikeMime, type MimePart, partOf, readMime, shellScript, writeMime } from './mime.ts';
+import { looksLikeMime, type MimePart, partOf, plainBody, readMime, shellScript, writeMime } from './mime.ts';
 
 const nodeConfigType = 'application/node.eks.aws';
 
@@ -15,7 +15,7 @@ export function amazonLinux2023(input: UserDataInput): string {
 function customParts(custom: string): MimePart[] {
   if (custom === '') return [];
   if (looksLikeMime(custom)) {
-    return readMime(custom).map(({ headers, body }) => partOf(headers['Content-Type'] ?? 'text/plain', body));
+    return readMime(custom).map((part) => partOf(part.headers['Content-Type'] ?? 'text/plain', plainBody(part)));
   }
   return [partOf(isYamlMapping(custom) ? nodeConfigType : shellScript, custom)];
 }

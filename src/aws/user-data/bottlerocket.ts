@@ -78,7 +78,7 @@ export function bottlerocket(input: UserDataInput): string {
   return writeToml({
     settings: {
       ...settings,
-      kubernetes: { ...known, ...kubernetesSettings(input, known) },
+      kubernetes: withoutEmpty({ ...known, ...kubernetesSettings(input, known) }),
       ...(Object.keys(commands).length === 0 ? {} : { [bootstrapCommands]: commands }),
     },
   });
@@ -90,7 +90,7 @@ function kubernetesSettings(input: UserDataInput, known: TomlTable): TomlTable {
     'api-server': cluster.endpoint,
     'cluster-certificate': cluster.caBundle || undefined,
     'cluster-name': cluster.name,
-    'node-labels': notEmpty({ ...tableAt(known, 'node-labels'), ...labels }),
+    'node-labels': { ...tableAt(known, 'node-labels'), ...labels },
     'node-taints': taintTable(input),
     'max-pods': kubelet.maxPods,
     'cluster-dns-ip': kubelet.clusterDNS?.[0],
@@ -127,7 +127,9 @@ function tableAt(table: TomlTable, key: string): TomlTable {
   return isTable(value) ? value : {};
 }
 
-const notEmpty = (table: TomlTable): TomlTable | undefined => (Object.keys(table).length === 0 ? undefined : table);
+/** Bottlerocket has no use for a table without entries. */
+const withoutEmpty = (table: TomlTable): TomlTable =>
+  Object.fromEntries(Object.entries(table).filter(([, value]) => !isTable(value) || Object.keys(value).length > 0));
 
 const defined = (table: Record<string, TomlValue | undefined>): TomlTable =>
   Object.fromEntries(Object.entries(table).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));

@@ -38,7 +38,26 @@ export function readMime(text: string): MimePart[] {
   const delimiter = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType);
   const mark = delimiter?.[1] ?? delimiter?.[2];
   if (mark === undefined) throw unreadable('its content type names no boundary');
-  return split(body, mark).map(readHeaders);
+  return split(body, mark).map(readHeaders).map(withoutQuotedPrintable);
+}
+
+const transferEncoding = 'Content-Transfer-Encoding';
+
+/** The content of a part whose headers are not going to tell how it is encoded. */
+export function plainBody({ headers, body }: MimePart): string {
+  if (headers[transferEncoding]?.toLowerCase() !== 'base64') return body;
+  return Buffer.from(body, 'base64').toString();
+}
+
+/** Readers of archives undo this encoding by themselves, so that no part comes out in it. */
+function withoutQuotedPrintable(part: MimePart): MimePart {
+  const { [transferEncoding]: encoding, ...headers } = part.headers;
+  if (encoding?.toLowerCase() !== 'quoted-printable') return part;
+  const text = part.body.replaceAll(/[ \t]+$/gm, '').replaceAll('=\n', '');
+  // Bytes first, characters then: one character may be several escapes.
+  const bytes = Buffer.from(text).toString('latin1');
+  const plain = bytes.replaceAll(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return { headers, body: Buffer.from(plain, 'latin1').toString() };
 }
 
 function split(body: string, mark: string): string[] {

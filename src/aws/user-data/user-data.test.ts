@@ -123,6 +123,14 @@ describe('U1: AL2', () => {
     expect(of({ userData })).toContain('--//\nContent-Type: text/cloud-config\nX-Own: yes\n\na: b\n--//\n');
   });
 
+  test('a part in quoted-printable is written in plain text, as it was meant', () => {
+    const userData = mime(shell, 'echo =3D ok =C3=A9=\n joined').replace(
+      '--BOUNDARY\n',
+      '--BOUNDARY\nContent-Transfer-Encoding: Quoted-Printable\n',
+    );
+    expect(of({ userData })).toContain(`--//\nContent-Type: ${shell}\n\necho = ok é joined\n--//\n`);
+  });
+
   test.each([
     ['no boundary', 'Content-Type: multipart/mixed\n\nsecret'],
     ['not multipart', 'Content-Type: text/plain\n\nsecret'],
@@ -200,6 +208,15 @@ describe('U2: AL2023', () => {
     expect(parts({ userData })[0]).toEqual(['application/node.eks.aws', 'a: b']);
   });
 
+  test.each([
+    ['quoted-printable', 'echo =3D=\n\nsecond'],
+    ['base64', Buffer.from('echo =\nsecond').toString('base64')],
+    ['7bit', 'echo =\nsecond'],
+  ])('a part in %s is plain text afterwards, as the header that tells does not survive', (encoding, body) => {
+    const userData = mime(shell, body).replace('--BOUNDARY\n', `--BOUNDARY\nContent-Transfer-Encoding: ${encoding}\n`);
+    expect(parts({ userData })[0]).toEqual([shell, 'echo =\nsecond']);
+  });
+
   test('ours comes last, so its values win', () => {
     const [, last] = parts({ userData: 'spec: {kubelet: {config: {maxPods: 42}}}' });
     expect(last?.[1]).toContain('maxPods: 110');
@@ -249,6 +266,11 @@ describe('U3: Bottlerocket', () => {
     const text = of({ userData, kubelet: { evictionHard: { 'memory.available': '5%' } } });
     expect(text).toContain("'memory.available' = '5%'");
     expect(text).not.toContain('12%');
+  });
+
+  test('an empty list of the class is none, also where the user has one', () => {
+    const userData = '[settings.kubernetes.system-reserved]\ncpu = "10m"';
+    expect(of({ userData, kubelet: { systemReserved: {} } })).not.toContain('system-reserved');
   });
 
   const mounted = (alias: string, userData?: string) =>
