@@ -54,3 +54,9 @@ export function amiFamilyOf(spec: { amiFamily?: string; amiSelectorTerms?: { ali
   const family = resolvedAmiFamily({ amiSelectorTerms: [], ...spec } as EC2NodeClassSpec);
   return family in amiFamilies ? (family as AmiFamily) : 'Custom';
 }
+
+/** There are no Windows images for arm64: such a type has no operating system at all. */
+export function operatingSystemOf(family: AmiFamily, architecture: string | undefined): string | undefined {
+  const { os } = amiFamilies[family];
+  return os === 'windows' && architecture !== 'amd64' ? undefined : os;
+}

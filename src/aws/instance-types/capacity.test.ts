@@ -78,6 +78,11 @@ test('T7: Windows takes 110 pods, Linux never does by default', () => {
   expect(type('m5.large').capacity['vpc.amazonaws.com/PrivateIPv4Address']).toBeUndefined();
 });
 
+test('a type that Windows does not run on has no addresses for Windows pods', () => {
+  const arm = type('m6g.large', family('Windows2022'));
+  expect(arm.capacity['vpc.amazonaws.com/PrivateIPv4Address']).toBeUndefined();
+});
+
 test('T13, T14: reserved interfaces lower the pods, down to none', () => {
   const one = type('t3.large', family('AL2'), { reservedEnis: 1 });
   expect(one.capacity['pods']).toBe('24');

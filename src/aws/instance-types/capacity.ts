@@ -1,7 +1,7 @@
 // What a machine of a type has: cpu, memory, storage, pods, devices, as quantities. Memory is an estimate that errs on
 // the small side, because a pod planned on memory the kernel keeps would wait for ever.
 import type { ResourceQuantities } from '../../core/index.ts';
-import { amiFamilies } from './ami-family.ts';
+import { amiFamilies, operatingSystemOf } from './ami-family.ts';
 import type { InstanceTypeContext } from './context.ts';
 import { architectureOf, type InstanceTypeInfo } from './instance-type-info.ts';
 
@@ -90,7 +90,7 @@ function devicesOf(info: InstanceTypeInfo, context: InstanceTypeContext): Record
         ? efaOnlyInterfaces(context).length
         : (info.NetworkInfo?.EfaInfo?.MaximumEfaInterfaces ?? 0),
   };
-  if (amiFamilies[context.amiFamily].os === 'windows') {
+  if (operatingSystemOf(context.amiFamily, architectureOf(info)) === 'windows') {
     devices['vpc.amazonaws.com/PrivateIPv4Address'] = limits === undefined ? 0 : limits.ipv4 - 1;
   }
   return devices;

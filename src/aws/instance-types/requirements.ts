@@ -3,7 +3,7 @@
 
 import { awsLabel, label } from '../../api/names.ts';
 import type { RequirementSpec } from '../../core/index.ts';
-import { amiFamilies } from './ami-family.ts';
+import { amiFamilies, operatingSystemOf } from './ami-family.ts';
 import type { CapacityReservation, InstanceTypeContext } from './context.ts';
 import { architectureOf, type InstanceTypeInfo } from './instance-type-info.ts';
 
@@ -143,8 +143,7 @@ export function requirementBuilder(context: InstanceTypeContext): RequirementBui
     return [
       shared.of(label.instanceType, info.InstanceType),
       shared.of(label.arch, architecture),
-      // There are no Windows images for arm64: such a type has no operating system at all.
-      shared.of(label.os, family.os === 'windows' && architecture !== 'amd64' ? undefined : family.os),
+      shared.of(label.os, operatingSystemOf(context.amiFamily, architecture)),
       shared.ofList(label.zone, zones),
       shared.ofList(awsLabel.zoneId, zoneIdsOf(zones, context)),
       shared.ofList(label.capacityType, reservations.length === 0 ? capacityTypes : [...capacityTypes, 'reserved']),
