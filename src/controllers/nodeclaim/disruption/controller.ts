@@ -1,5 +1,6 @@
 // nodeclaim.disruption: keeps the conditions up to date that disruption goes by, Drifted and Consolidatable.
-import { label, type NodeClaim, type NodePool } from '../../../api/index.ts';
+import { label, type NodeClaim } from '../../../api/index.ts';
+import type { KubeObject } from '../../../ports/index.ts';
 import { done } from '../../../runtime/index.ts';
 import { again, type Controller, type ControllerContext, source } from '../../context.ts';
 import { nodeClaims, nodePools } from '../../own-resources.ts';
@@ -12,15 +13,28 @@ import { DriftMarking } from './drift.ts';
 const recheckMs = 300_000;
 
 export function claimDisruptionController(context: ControllerContext): Controller {
-  const { clock, cluster, kube } = context;
+  const { clock, cloud, cluster, kube } = context;
   const drift = new DriftMarking(context);
 
-  const claimsOf = (pool: NodePool | undefined): string[] => {
-    const name = pool?.metadata.name;
-    if (name === undefined) return [];
-    const own = cluster.claims.list().filter((claim) => claim.metadata.labels?.[label.nodePool] === name);
-    return own.map((claim) => claim.metadata.name ?? '');
-  };
+  const claimsWhere = (isMeant: (claim: NodeClaim) => boolean): string[] =>
+    cluster.claims
+      .list()
+      .filter(isMeant)
+      .map((claim) => claim.metadata.name ?? '');
+
+  /** Whoever asks for something else, or selects something else, may leave machines behind. */
+  const ofPool = source(nodePools, ({ before, after }) => {
+    if (isSame(before, after)) return [];
+    const name = (after ?? before)?.metadata.name;
+    return claimsWhere(({ metadata }) => metadata.labels?.[label.nodePool] === name);
+  });
+  const ofClasses = cloud.nodeClasses.map((resource) =>
+    source(resource, ({ before, after }) => {
+      if (isSame(before, after) && isEqual(selected(before), selected(after))) return [];
+      const name = (after ?? before)?.metadata.name;
+      return claimsWhere(({ spec: { nodeClassRef: ref } }) => ref.name === name && ref.kind === resource.kind);
+    }),
+  );
 
   return claimController(
     'nodeclaim.disruption',
@@ -41,16 +55,23 @@ export function claimDisruptionController(context: ControllerContext): Controlle
       }
       return again(Math.min(recheckMs, marked.againMs ?? recheckMs));
     },
-    [source(nodePools, ({ before, after }) => (isSame(before, after) ? [] : claimsOf(after ?? before)))],
+    [ofPool, ...ofClasses],
   );
 }
 
-/** Only what the pool asks for matters, not how full it is. */
-function isSame(before: NodePool | undefined, after: NodePool | undefined): boolean {
+/** Only what the object asks for matters, not how full or how ready it is. */
+function isSame(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   return (
     before !== undefined &&
     after !== undefined &&
     before.metadata.generation === after.metadata.generation &&
-    JSON.stringify(before.metadata.annotations) === JSON.stringify(after.metadata.annotations)
+    isEqual(before.metadata.annotations, after.metadata.annotations)
   );
 }
+
+/** What a class says it found. */
+function selected(nodeClass: (KubeObject & { status?: object }) | undefined): object {
+  return { ...nodeClass?.status, conditions: undefined };
+}
+
+const isEqual = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type NodeClaim, type NodePool, nodePoolHash, nodePoolHashVersion } from '../../../api/index.ts';
 import type { InstanceTypeSpec } from '../../../core/index.ts';
-import type { Cloud } from '../../../ports/index.ts';
+import type { Cloud, KubeObject, Resource } from '../../../ports/index.ts';
 import { nodeClaims, nodePools } from '../../own-resources.ts';
 import { type Bench, type MachineParts, openBench } from '../../testing/bench.testing.ts';
 import { claimCondition } from '../claim-conditions.ts';
@@ -15,10 +15,11 @@ let bench: Bench;
 let says: { drift?: string; noTypes?: boolean; asked: number };
 afterEach(() => bench.close());
 
-async function opened(spec: Partial<NodePool['spec']> = {}): Promise<NodePool> {
+async function opened(spec: Partial<NodePool['spec']> = {}, ...nodeClasses: Resource[]): Promise<NodePool> {
   says = { asked: 0 };
   const cloud = (kwok: Cloud): Cloud =>
     Object.assign(Object.create(kwok) as Cloud, {
+      nodeClasses: [...kwok.nodeClasses, ...nodeClasses],
       driftReason: async () => says.drift,
       instanceTypes: async (pool: NodePool): Promise<readonly InstanceTypeSpec[]> => {
         says.asked += 1;
@@ -92,6 +93,68 @@ describe('a claim is consolidatable', () => {
 });
 
 describe('a claim has drifted', () => {
+  describe('as soon as its class', () => {
+    const ec2NodeClasses: Resource = {
+      group: 'karpenter.k8s.aws',
+      version: 'v1',
+      kind: 'EC2NodeClass',
+      plural: 'ec2nodeclasses',
+      namespaced: false,
+    };
+    const selects = [{ tags: { a: 'b' } }];
+    const spec = {
+      role: 'nodes',
+      amiSelectorTerms: [{ alias: 'al2023@latest' }],
+      subnetSelectorTerms: selects,
+      securityGroupSelectorTerms: selects,
+    };
+    const subnets = (...ids: string[]) => ids.map((id) => ({ id, zone: 'test-zone-a' }));
+    const nodeClass = (over: object) =>
+      bench.apply<KubeObject>(ec2NodeClasses, {
+        metadata: { name: 'ec2' },
+        spec,
+        status: { subnets: subnets('a') },
+        ...over,
+      } as never);
+
+    const changed = async (over: object): Promise<string | undefined> => {
+      const pool = await opened({}, ec2NodeClasses);
+      await nodeClass({});
+      const { group, kind } = ec2NodeClasses;
+      await machine(pool, { claim: { spec: { nodeClassRef: { group, kind, name: 'ec2' } } } });
+      await bench.run(minute);
+      says.drift = 'NodeClassDrift';
+      await bench.run(minute);
+      expect(await reason()).toBeUndefined();
+      await nodeClass(over);
+      await bench.run(1_000);
+      return reason();
+    };
+
+    test('asks for something else', async () => {
+      expect(await changed({ spec: { ...spec, role: 'others' } })).toBe('NodeClassDrift');
+    });
+
+    test('has another hash', async () => {
+      expect(await changed({ metadata: { name: 'ec2', annotations: { hash: '2' } } })).toBe('NodeClassDrift');
+    });
+
+    test('selects something else', async () => {
+      expect(await changed({ status: { subnets: subnets('b') } })).toBe('NodeClassDrift');
+    });
+
+    test('but not because that is ready or not', async () => {
+      const ready = {
+        type: 'Ready',
+        status: 'False',
+        reason: 'x',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      };
+      expect(await changed({ status: { subnets: subnets('a'), conditions: [ready] } })).toBeUndefined();
+    });
+  });
+
   test('by its template before its requirements, by those before its provider', async () => {
     const pool = await opened();
     says.drift = 'AMIDrift';
