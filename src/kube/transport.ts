@@ -36,7 +36,8 @@ export interface TransportOptions {
 
 export interface RequestFacts {
   method: Call['method'];
-  host: string;
+  /** With its query. */
+  path: string;
   /** HTTP status, or `<error>` when no answer came, as client-go counts them. */
   code: string;
   /** Until the answer began. */
@@ -130,9 +131,8 @@ export class Transport {
     }
   }
 
-  private tell({ method }: Call, code: string, startedMs: number): void {
-    const { onRequest, access } = this.options;
-    onRequest?.({ method, host: new URL(access.server).host, code, tookMs: performance.now() - startedMs });
+  private tell({ method, path }: Call, code: string, startedMs: number): void {
+    this.options.onRequest?.({ method, path, code, tookMs: performance.now() - startedMs });
   }
 
   private async send(call: Call, pool: 'calls' | 'watches'): Promise<Dispatcher.ResponseData> {

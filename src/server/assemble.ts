@@ -244,6 +244,7 @@ function asPart(
           for (const key of keys(versionsOf(change))) reconciler.queue.add(key);
         }),
       );
+      observer.starts(name, reconciler.workers);
       for (const key of controller.startKeys ?? []) reconciler.queue.add(key);
       controller.listen?.((key) => reconciler.queue.add(key));
       try {

@@ -67,7 +67,12 @@ export async function runControllerProcess(
       help: 'What is running.',
       labels: ['version', 'goversion', 'goarch', 'commit'],
     })
-    .set(1, { version: options.version, goversion: process.version, goarch: process.arch, commit: options.commit });
+    .set(1, {
+      version: options.version,
+      goversion: process.version,
+      goarch: process.arch === 'x64' ? 'amd64' : process.arch,
+      commit: options.commit,
+    });
   for (const warning of options.warnings) log.error('ignoring malformed setting', warning);
   const loops = loopMetrics(metrics);
   if (!settings.disableLeaderElection) loops.leads(settings.leaderElectionName, false);

@@ -13,9 +13,9 @@ export class PodAmounts {
     return this.requests.of(pod as unknown as Parameters<RequestsOfPods['of']>[0]);
   }
 
-  /** Limits of the containers, added up; a container without one adds nothing. */
+  /** Limits of the containers, added up, and the pod itself; a container without one adds nothing. */
   limitsOf(pod: Pod): Amounts {
-    const total = new Map<string, number>();
+    const total = new Map([['pods', 1]]);
     for (const container of pod.spec?.containers ?? []) {
       for (const [name, amount] of this.amountsOf(container.resources?.limits))
         total.set(name, (total.get(name) ?? 0) + amount);

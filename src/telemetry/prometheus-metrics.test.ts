@@ -59,3 +59,11 @@ test('histograms and summaries observe', async () => {
 test('process figures are served when asked for', async () => {
   expect(await prometheusMetrics({ processMetrics: true }).render()).toContain('process_resident_memory_bytes');
 });
+
+test('very small and very large bounds are written with an exponent, as other clients write them', async () => {
+  const metrics = prometheusMetrics();
+  const buckets = [1e-8, 0.00001, 0.0001, 0.5, 864_000, 1_296_000];
+  metrics.histogram({ name: 'h', help: 'x', buckets }).observe(1);
+  const bounds = [...(await metrics.render()).matchAll(/le="([^"]+)"/g)].map(([, bound]) => bound);
+  expect(bounds).toEqual(['1e-08', '1e-05', '0.0001', '0.5', '864000', '1.296e+06', '+Inf']);
+});

@@ -43,6 +43,16 @@ const longPiece = 10_000;
 
 const defaultQuantiles = [0, 0.5, 0.9, 0.99, 1];
 
+/** Bounds that other clients write with an exponent; a server that compares texts takes two ways of writing for two series. */
+const longBound = /le="([0-9]{7,}|0\.0000[0-9]+|[0-9.]+e-[0-9])"/g;
+
+/** As most clients write numbers: 1.296e+06, 1e-08. */
+function shortNumber(bound: string): string {
+  return Number(bound)
+    .toExponential()
+    .replace(/e([+-])([0-9])$/, 'e$10$2');
+}
+
 export interface PrometheusMetrics extends Metrics {
   readonly contentType: string;
   /** The text of one scrape. */
@@ -67,7 +77,9 @@ export function prometheusMetrics(options: { processMetrics?: boolean } = {}): P
   return {
     contentType: registry.contentType,
     async render() {
-      const pieces = [await registry.metrics()];
+      const pieces = [
+        (await registry.metrics()).replaceAll(longBound, (_, bound: string) => `le="${shortNumber(bound)}"`),
+      ];
       for (const gauge of gauges) {
         for (const piece of gauge.render()) {
           pieces.push(piece);

@@ -16,6 +16,8 @@ const condition = ['type', 'status', 'reason'];
 
 /** From half a second to more than two hours: conditions of machines take minutes. */
 const buckets = Array.from({ length: 15 }, (_, index) => 0.5 * 2 ** index);
+/** The twins never had bounds of their own, and keep those that clients give by default. */
+const twinBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export interface KindOfMetrics {
   group: string;
@@ -27,10 +29,10 @@ export interface KindOfMetrics {
 }
 
 export function conditionMetrics(metrics: Metrics, of: KindOfMetrics): ConditionMetrics {
-  const own = define(metrics, `operator_${of.kind.toLowerCase()}`, of.labels);
+  const own = define(metrics, `operator_${of.kind.toLowerCase()}`, of.labels, buckets);
   if (!of.hasTwins) return own;
   const fixed = { group: of.group, kind: of.kind };
-  const shared = define(metrics, 'operator', ['group', 'kind']);
+  const shared = define(metrics, 'operator', ['group', 'kind'], twinBuckets);
   const twin = (labels: Labels = {}): Labels => {
     const plain = Object.entries(labels).filter(([name]) => !of.labels.includes(name));
     return { ...Object.fromEntries(plain), ...fixed };
@@ -70,7 +72,12 @@ export function conditionMetrics(metrics: Metrics, of: KindOfMetrics): Condition
   };
 }
 
-function define(metrics: Metrics, prefix: string, more: readonly string[]): ConditionMetrics {
+function define(
+  metrics: Metrics,
+  prefix: string,
+  more: readonly string[],
+  bounds: readonly number[],
+): ConditionMetrics {
   const named = (name: string, help: string, labels: readonly string[]): MetricDefinition => ({
     name: `${prefix}_${name}`,
     help,
@@ -91,7 +98,7 @@ function define(metrics: Metrics, prefix: string, more: readonly string[]): Cond
         'type',
         'status',
       ]),
-      buckets,
+      buckets: bounds,
     }),
     transitionsTotal: metrics.counter(
       named('status_condition_transitions_total', 'Changes of conditions, by what they changed to.', condition),
@@ -101,7 +108,7 @@ function define(metrics: Metrics, prefix: string, more: readonly string[]): Cond
     ),
     terminationSeconds: metrics.histogram({
       ...named('termination_duration_seconds', 'From the deletion of objects until they were gone.', []),
-      buckets,
+      buckets: bounds,
     }),
   };
 }

@@ -27,6 +27,7 @@ import {
   validateEmptiness,
 } from '../../core/index.ts';
 import { isKubeError } from '../../ports/index.ts';
+import { loopMetrics } from '../../runtime/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
 import { removeLeftovers } from './marks.ts';
@@ -34,6 +35,7 @@ import type { DisruptionMetrics } from './metrics.ts';
 import type { CommandQueue } from './queue.ts';
 import type { DisruptionReport } from './report.ts';
 
+const controller = 'disruption';
 const pollMs = 10_000;
 /** A run this late after the one before is worth a line in the log. */
 const lateMs = 900_000;
@@ -87,16 +89,22 @@ export class DisruptionLoop {
   async run(signal: AbortSignalLike): Promise<void> {
     const { clock, cluster, log } = this.context;
     let failures = 0;
+    const rounds = loopMetrics(this.context.metrics);
+    rounds.starts(controller, 1);
     while (!signal.aborted) {
       let waitMs = notSyncedMs;
+      const startedMs = clock.now();
+      const ran = (failed: boolean): void => rounds.ran(controller, { tookMs: clock.now() - startedMs, failed });
       try {
         if (cluster.synced) waitMs = (await this.round(signal)) ? 0 : pollMs;
+        ran(false);
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
+        ran(true);
         waitMs = Math.min(retryMs.most, retryMs.first * 2 ** failures);
         failures += 1;
-        if (!isKubeError(error, 'Conflict')) log.error('disruption failed', error, { controller: 'disruption' });
+        if (!isKubeError(error, 'Conflict')) log.error('disruption failed', error, { controller });
       }
       await clock.sleep(waitMs, signal).catch(() => {});
     }
@@ -123,8 +131,7 @@ export class DisruptionLoop {
     const { clock, log } = this.context;
     const nowMs = clock.now();
     const lateByMs = nowMs - (this.lastRunMs ?? nowMs);
-    if (lateByMs > lateMs)
-      log.debug('time between disruption runs', { controller: 'disruption', seconds: lateByMs / 1000 });
+    if (lateByMs > lateMs) log.debug('time between disruption runs', { controller, seconds: lateByMs / 1000 });
     this.lastRunMs = nowMs;
   }
 
@@ -166,7 +173,7 @@ export class DisruptionLoop {
 
   private async drift({ round }: Look, signal: AbortSignalLike): Promise<Tried> {
     this.countEligible(round, 'Drifted');
-    const { command, blocked } = await this.sliced('Drifted', '', driftCommand(round));
+    const { command, blocked } = await this.searched(round, 'Drifted', '', driftCommand(round));
     for (const { member, message } of blocked) this.parts.report.blocked(member, { message });
     return command === undefined ? 'idle' : this.start(command, signal);
   }
@@ -176,7 +183,7 @@ export class DisruptionLoop {
     this.countEligible(round, 'Underutilized');
     const isTimeUp = this.timeLimit(multiLimitMs);
     const work = multiNodeCommand(round, { ahead: this.ahead, isTimeUp });
-    const found = await this.sliced('Underutilized', 'multi', work);
+    const found = await this.searched(round, 'Underutilized', 'multi', work);
     this.ahead = found.ahead;
     if (found.timedOut) this.parts.metrics.timeouts.add({ consolidation_type: 'multi' });
     this.judge(found.rejected, 'rejected');
@@ -194,7 +201,7 @@ export class DisruptionLoop {
     const { metrics, report } = this.parts;
     const isTimeUp = this.timeLimit(singleLimitMs);
     const work = singleNodeCommand(round, { first: this.unseenPools, seen: this.seenNodes, isTimeUp });
-    const found = await this.sliced('Underutilized', 'single', work);
+    const found = await this.searched(round, 'Underutilized', 'single', work);
     // A scan that ended early with a command says nothing about the pools behind it.
     if (found.command === undefined) [this.unseenPools, this.seenNodes] = [found.unseen, found.seen];
     if (found.timedOut) metrics.timeouts.add({ consolidation_type: 'single' });
@@ -280,6 +287,8 @@ export class DisruptionLoop {
     const { metrics, report } = this.parts;
     for (const pool of fleet.allPools()) {
       const nodepool = pool.metadata.name;
+      const ref = this.context.cluster.nodePools.get(nodepool)?.spec.template.spec.nodeClassRef;
+      if (ref === undefined || !this.context.isManaged(ref)) continue;
       for (const schedule of unreadableSchedules(budgetsOf(pool))) {
         const problem = `cannot read schedule "${schedule}"; write five cron fields in UTC, or a macro like @daily`;
         this.context.log.error('detected disruption budget error', problem, { NodePool: { name: nodepool } });
@@ -313,8 +322,20 @@ export class DisruptionLoop {
     this.parts.metrics.eligible.set(round.eligible[reason].length, { reason: reason.toLowerCase() });
   }
 
-  private sliced<T>(reason: DisruptionReason, type: ConsolidationType, work: Sliced<T>): Promise<T> {
-    return this.timed(reason, type, () => inSlices(this.context.clock, work));
+  /** A search asks the planner many times; each of these passes counts, with its share of the time. */
+  private async searched<T>(
+    { whatIf }: Round,
+    reason: DisruptionReason,
+    type: ConsolidationType,
+    work: Sliced<T>,
+  ): Promise<T> {
+    const { clock } = this.context;
+    const before = { nowMs: clock.now(), simulations: whatIf.simulations };
+    const result = await this.timed(reason, type, () => inSlices(clock, work));
+    const passes = whatIf.simulations - before.simulations;
+    const eachSeconds = (clock.now() - before.nowMs) / 1000 / passes;
+    for (let pass = 0; pass < passes; pass += 1) this.parts.metrics.planning.observe(eachSeconds, { controller });
+    return result;
   }
 
   private async timed<T>(reason: DisruptionReason, type: ConsolidationType, work: () => Promise<T>): Promise<T> {

@@ -1,9 +1,19 @@
 // The metrics of voluntary disruption, under the names dashboards know.
 import type { Metrics } from '../../ports/index.ts';
+import { provisioningMetrics } from '../provisioning/metrics.ts';
 
 export function disruptionMetrics(metrics: Metrics) {
   const byMethod = ['reason', 'consolidation_type'];
+  const timeouts = metrics.counter({
+    name: 'karpenter_voluntary_disruption_consolidation_timeouts_total',
+    help: 'Searches that ran out of time.',
+    labels: ['consolidation_type'],
+  });
+  // Alerts on this want a zero to rise from.
+  for (const consolidation_type of ['multi', 'single']) timeouts.add({ consolidation_type }, 0);
   return {
+    timeouts,
+    planning: provisioningMetrics(metrics).duration,
     evaluation: metrics.histogram({
       name: 'karpenter_voluntary_disruption_decision_evaluation_duration_seconds',
       help: 'How long a method took to decide.',
@@ -23,11 +33,6 @@ export function disruptionMetrics(metrics: Metrics) {
       name: 'karpenter_voluntary_disruption_eligible_nodes',
       help: 'Nodes a method may act on.',
       labels: ['reason'],
-    }),
-    timeouts: metrics.counter({
-      name: 'karpenter_voluntary_disruption_consolidation_timeouts_total',
-      help: 'Searches that ran out of time.',
-      labels: ['consolidation_type'],
     }),
     failedValidations: metrics.counter({
       name: 'karpenter_voluntary_disruption_failed_validations_total',

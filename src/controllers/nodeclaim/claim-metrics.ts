@@ -10,6 +10,9 @@ const lifetimes = [
   ...[1, 2, 3, 5, 10, 15, 20, 25, 30].map((days) => days * day),
 ];
 
+/** Seconds, from one: machines take minutes to go. */
+const powersOfTwo = (count: number): number[] => Array.from({ length: count }, (_, index) => 2 ** index);
+
 export function claimMetrics(metrics: Metrics) {
   const disrupted = metrics.counter({
     name: 'karpenter_nodeclaims_disrupted_total',
@@ -31,11 +34,13 @@ export function claimMetrics(metrics: Metrics) {
       name: 'karpenter_nodeclaims_termination_duration_seconds',
       help: 'From the deletion of a NodeClaim until it was gone.',
       labels: ['nodepool'],
+      buckets: powersOfTwo(12),
     }),
     instanceTermination: metrics.histogram({
       name: 'karpenter_nodeclaims_instance_termination_duration_seconds',
       help: 'From the deletion of a NodeClaim until its instance was gone.',
       labels: ['nodepool'],
+      buckets: powersOfTwo(11),
     }),
     unhealthyDisrupted: metrics.counter({
       name: 'karpenter_nodeclaims_unhealthy_disrupted_total',

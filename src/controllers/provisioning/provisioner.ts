@@ -7,6 +7,7 @@
 import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
+import { loopMetrics } from '../../runtime/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { instanceTypesOfPools, nominate, snapshotFor } from '../planning.ts';
@@ -18,6 +19,7 @@ import { planningPass } from './planning-pass.ts';
 import { reportNewNodes, reportPlan, reportPools, shortList } from './report.ts';
 import { StrangeLaunches } from './strange-launches.ts';
 
+const controller = 'provisioner';
 /** Asked again this soon while the first view of the cluster is not complete. */
 const notSyncedMs = 1_000;
 /** After a failed pass; doubled up to the limit while passes fail. */
@@ -50,21 +52,27 @@ export class Provisioner {
 
   /** Runs until the signal is aborted. */
   async run(signal: AbortSignalLike): Promise<void> {
+    const { clock, cluster, log } = this.context;
+    const passes = loopMetrics(this.context.metrics);
+    passes.starts(controller, 1);
     let failures = 0;
     while (!signal.aborted) {
+      let startedMs = clock.now();
+      const ran = (failed: boolean): void => passes.ran(controller, { tookMs: clock.now() - startedMs, failed });
       try {
         await this.batcher.next(signal);
-        while (!this.context.cluster.synced) await this.context.clock.sleep(notSyncedMs, signal);
+        while (!cluster.synced) await clock.sleep(notSyncedMs, signal);
         await this.strange.settled(signal);
+        startedMs = clock.now();
         await this.pass();
+        ran(false);
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
+        ran(true);
         failures += 1;
-        this.context.log.error('provisioning failed', error, { controller: 'provisioner' });
-        await this.context.clock
-          .sleep(Math.min(retryMs.most, retryMs.first * 2 ** (failures - 1)), signal)
-          .catch(() => {});
+        log.error('provisioning failed', error, { controller });
+        await clock.sleep(Math.min(retryMs.most, retryMs.first * 2 ** (failures - 1)), signal).catch(() => {});
         this.batcher.trigger('retry');
       }
     }
