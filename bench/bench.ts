@@ -28,6 +28,8 @@ export interface Measurement {
   longestPauseMs?: number;
   /** What else is worth knowing, in words. */
   remark?: string;
+  /** Promises that figures of its own show broken, in words. */
+  broken?: string[];
 }
 
 export interface Bar {

@@ -94,10 +94,16 @@ const searchBench: Bench = {
     const dearer = ours.filter(({ pricePerHour: own }, at) => own > (theirs[at]?.pricePerHour ?? 0) + 1e-6).length;
     const ratios = ours.map(({ pricePerHour: own }, at) => own / (theirs[at]?.pricePerHour ?? own));
     const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / clusters;
-    const perDollar = (all: readonly Settled[]): string =>
-      (all.reduce((sum, { evictions }) => sum + evictions, 0) / (before - priceOf(all))).toFixed(1);
-    const remark = `$${before.toFixed(2)}/h before; dearer on ${dearer} of ${clusters}; on average ${(100 * (1 - mean)).toFixed(1)} % cheaper; evictions per dollar ${perDollar(ours)} beside ${perDollar(theirs)}`;
-    return { runsMs, items: clusters, pricePerHour, greedyPricePerHour, remark };
+    const perDollar = (all: readonly Settled[]): number =>
+      all.reduce((sum, { evictions }) => sum + evictions, 0) / (before - priceOf(all));
+    const [moved, usual] = [perDollar(ours), perDollar(theirs)];
+    const remark = `$${before.toFixed(2)}/h before; dearer on ${dearer} of ${clusters}; on average ${(100 * (1 - mean)).toFixed(1)} % cheaper; evictions per dollar ${moved.toFixed(1)} beside ${usual.toFixed(1)}`;
+    const broken = [
+      ...(dearer > 0 ? [`dearer on ${dearer} clusters`] : []),
+      ...(mean > 0.95 ? ['less than 5 % cheaper on average'] : []),
+      ...(moved > usual ? ['more evictions per dollar'] : []),
+    ];
+    return { runsMs, items: clusters, pricePerHour, greedyPricePerHour, remark, broken };
   },
 };
 

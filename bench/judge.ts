@@ -29,6 +29,7 @@ export function missedBars(bench: Bench, result: Result): string[] {
   if ((result.pricePerHour ?? 0) > (result.greedyPricePerHour ?? Number.POSITIVE_INFINITY) * (1 + 1e-9)) {
     missed.push('dearer than greedy');
   }
+  missed.push(...(result.broken ?? []));
   if ((result.unplaced ?? 0) > 0) missed.push(`${result.unplaced} pods without a place`);
   return missed;
 }
