@@ -221,6 +221,13 @@ describe('several nodes', () => {
     expect(multi([pool(), ...light]).command).toMatchObject({ replacements: [], savings: 0.8 });
   });
 
+  test('nodes whose price nobody knows go together too, where they can simply go', () => {
+    const unknown = ['a', 'b', 'c'].flatMap((name) => [...machine(name, { zone: 'nowhere' }), running(name)]);
+    const { command } = multi([pool(), ...unknown]);
+    expect(command?.members).toHaveLength(2);
+    expect(command).toMatchObject({ replacements: [], savings: 0 });
+  });
+
   test('two never become one of the same type', () => {
     const types = [instanceType({ name: 'c4', cpu: '4', price: 0.4 })];
     const two = ['a', 'b'].flatMap((name) => [...machine(name, { type: 'c4' }), running(name, { cpu: '2' })]);

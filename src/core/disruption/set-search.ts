@@ -194,7 +194,7 @@ export class SetSearch {
   }
 
   private judged(members: readonly Member[], answer: Consolidation, pods: number): Found | undefined {
-    if (answer.kind === 'none' || answer.savings <= cent) return undefined;
+    if (answer.kind === 'none' || (answer.kind === 'replace' && answer.savings <= cent)) return undefined;
     const scores = this.round.scores(members, answer.savings);
     const rejected = scores.filter((score) => !score.approved);
     this.rejected.push(...rejected);
