@@ -113,6 +113,23 @@ describe.concurrent('consolidation', () => {
     await room.runs('web', 1);
   });
 
+  test('leaves a node alone while a pod on it is protected, and takes it when it is not', async () => {
+    const room = await world.room('unprotected');
+    await room.pool({ spec: { disruption: quickly }, requirements: [ofType(small, large), onDemand] });
+    await room.deployment('web', { cpu: '6' });
+    await room.runs('web', 1);
+    const old = await settledNode(room);
+    await room.deployment('other');
+    const [pod] = await room.runs('other', 1);
+    await protect(room, nameOf(pod ?? { metadata: {} }), 'true');
+    await room.scale('web', 0);
+    await told(room, nameOf(old), 'DisruptionBlocked', /Pod has "karpenter\.sh\/do-not-disrupt" annotation/);
+    await keeps(room, old, 20);
+    await protect(room, nameOf(pod ?? { metadata: {} }), null);
+    await othersThan(room, [old]);
+    await room.runs('other', 1);
+  });
+
   test('under WhenEmpty leaves a node alone that is not empty, and says so', async () => {
     const room = await world.room('when-empty');
     await room.pool({
