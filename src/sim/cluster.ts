@@ -14,12 +14,14 @@ import { runNamespaces } from './controllers/namespaces.ts';
 import type { JsonObject } from './json.ts';
 import { createIdentity } from './store/identity.ts';
 import { type Journal, openJournal } from './store/journal.ts';
-import { Store } from './store/store.ts';
+import { Store, type StoreState } from './store/store.ts';
 
 export interface ClusterOptions {
   clock: Clock;
   /** Same seed, same calls, same ids to the byte. */
   seed?: number;
+  /** Begin as another cluster was at some moment (`machinery.store.state()`). */
+  state?: StoreState;
   /** Keep the cluster in this file, and start from it if it exists. */
   stateFile?: string;
   /** Changes remembered per resource, for watches that resume and lists that page. */
@@ -45,6 +47,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     identity: createIdentity(options.seed ?? 1),
     ...(options.historySize !== undefined && { historySize: options.historySize }),
   });
+  if (options.state !== undefined) store.adopt(options.state);
   const registry = new Registry([...coreKinds, ...workloadKinds, ...policyKinds, customResourceDefinitionKind]);
   const machinery: Machinery = { store, registry, clock, around: surroundings(store, clock) };
   const journal: Journal | undefined =

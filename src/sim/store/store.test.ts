@@ -62,3 +62,19 @@ test('ids depend on the seed and the number of draws, nothing else', () => {
   );
   expect(new Set(Array.from({ length: 5_000 }, () => identity.suffix())).size).toBeGreaterThan(4_990);
 });
+
+test('a store can begin where another one was, and neither hears of the other from then on', () => {
+  const first = make();
+  first.put('a', object('x'));
+  const uid = first.identity.uid();
+  const state = first.state();
+  first.put('a', object('y'));
+  const second = make();
+  second.adopt(state);
+  expect(names(second.collection('a').objects.values())).toEqual(['x']);
+  expect(second.revision).toBe(2);
+  expect(second.collection('a').oldest).toBe(2);
+  expect(second.identity.uid()).not.toBe(uid);
+  expect(second.put('a', object('z')).metadata.resourceVersion).toBe('3');
+  expect(names(first.collection('a').objects.values())).toEqual(['x', 'y']);
+});

@@ -3,6 +3,7 @@
 import { freeze, type JsonObject, share } from '../json.ts';
 import { Collection } from './collection.ts';
 import type { Identity } from './identity.ts';
+import type { SortedMap } from './sorted-map.ts';
 import { keyOf, type StoredObject } from './stored-object.ts';
 
 /** Changes remembered per resource; at 10,000 a watcher may pause for seconds under full load and still resume. */
@@ -15,6 +16,13 @@ export interface JournalEntry {
   drawn: number;
   /** Absent: deleted. */
   object: StoredObject | undefined;
+}
+
+/** All there is at one moment. Objects and maps are never changed in place, so keeping one costs nothing. */
+export interface StoreState {
+  revision: number;
+  drawn: number;
+  collections: ReadonlyMap<string, SortedMap<StoredObject>>;
 }
 
 export interface StoreOptions {
@@ -88,6 +96,19 @@ export class Store {
         : collection.objects.set(entry.key, freeze(entry.object));
     this.revision = Math.max(this.revision, entry.revision);
     this.identity.drawn = Math.max(this.identity.drawn, entry.drawn);
+  }
+
+  state(): StoreState {
+    const collections = new Map(Array.from(this.#collections, ([id, { objects }]) => [id, objects]));
+    return { revision: this.revision, drawn: this.identity.drawn, collections };
+  }
+
+  /** Begins where another store was at some moment, before anybody has used this one; the past is gone. */
+  adopt({ revision, drawn, collections }: StoreState): void {
+    this.revision = revision;
+    this.identity.drawn = drawn;
+    for (const [id, objects] of collections) this.collection(id).objects = objects;
+    this.compact();
   }
 
   /** Forgets all history, as the compaction of a real store does: older versions answer 410 from now on. */

@@ -11,6 +11,9 @@ export class Life {
   private readonly ending = new AbortController();
   private writes = 0;
   private lastWrite = Number.POSITIVE_INFINITY;
+  private previous: Promise<unknown> = Promise.resolve();
+  /** If set, writes are carried out one after the other, and this is called after each. */
+  onWritten: (() => void) | undefined;
 
   get isOver(): boolean {
     return this.ending.signal.aborted;
@@ -42,7 +45,7 @@ export class Life {
       if (this.isOver) return never();
       this.writes += 1;
       const isLast = this.writes === this.lastWrite;
-      const answer = this.answered(call);
+      const answer = this.answered(() => (this.onWritten === undefined ? call() : this.inTurn(call, this.onWritten)));
       if (isLast) this.end();
       return answer;
     };
@@ -82,6 +85,12 @@ export class Life {
       after,
       sleep: (delayMs, signal) => (this.isOver ? never() : sleepWith(after, delayMs, signal)),
     };
+  }
+
+  private inTurn<T>(call: () => Promise<T>, onWritten: () => void): Promise<T> {
+    const mine = this.previous.then(call).finally(onWritten);
+    this.previous = mine.catch(() => {});
+    return mine;
   }
 
   private async answered<T>(call: () => Promise<T>): Promise<T> {

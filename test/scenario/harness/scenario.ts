@@ -25,6 +25,7 @@ import {
 import { Manager } from '../../../src/runtime/index.ts';
 import { assemble, parseSettings } from '../../../src/server/index.ts';
 import {
+  type ClusterOptions,
   createCluster,
   genericCatalogue,
   KwokCloud,
@@ -45,12 +46,20 @@ export interface ScenarioOptions {
   failureRate?: number;
   /** Without our controllers; tests start them. */
   idle?: boolean;
+  /** The world as it was at a moment of another scenario; without our controllers. */
+  from?: Moment;
   /** What the provider offers; everything it has unless a test can do with less, which is quicker. */
   catalogue?: readonly InstanceTypeSpec[];
   /** Around everything our controllers ask of the API server: to look at it, or to lie to them. */
   between?: (kube: Kube) => Kube;
   /** Hears every line our controllers log. */
   onLog?: (message: string, fields: LogFields) => void;
+}
+
+/** What was there at one moment, and when that was. */
+export interface Moment {
+  state: NonNullable<ClusterOptions['state']>;
+  ms: number;
 }
 
 /** Our controllers as one process. */
@@ -76,8 +85,13 @@ export const nodeClassRef = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass',
 export type Scenario = Awaited<ReturnType<typeof openScenario>>;
 
 export async function openScenario(options: ScenarioOptions = {}) {
-  const clock = new VirtualClock({ settle: () => settle() });
-  const cluster = await createCluster({ clock, seed: options.seed ?? 1 });
+  const { from } = options;
+  const clock = new VirtualClock({ settle: () => settle(), ...(from === undefined ? {} : { startMs: from.ms }) });
+  const cluster = await createCluster({
+    clock,
+    seed: options.seed ?? 1,
+    ...(from === undefined ? {} : { state: from.state }),
+  });
   const kube = new SimKube(cluster.machinery);
   const random = seeded(options.seed ?? 1);
   const failures: unknown[] = [];
@@ -86,12 +100,14 @@ export async function openScenario(options: ScenarioOptions = {}) {
     kubelets: { heartbeatMs: 0 },
     onFailure: (error) => failures.push(error),
   });
-  for (const kind of kinds) await kube.create(definitions, customResourceDefinition(kind));
-  await clock.runFor(1_000);
-  await kube.create(kwokNodeClasses, {
-    metadata: { name: 'default' },
-    spec: options.bootTime === undefined ? {} : { nodeRegistrationDelay: options.bootTime },
-  });
+  if (from === undefined) {
+    for (const kind of kinds) await kube.create(definitions, customResourceDefinition(kind));
+    await clock.runFor(1_000);
+    await kube.create(kwokNodeClasses, {
+      metadata: { name: 'default' },
+      spec: options.bootTime === undefined ? {} : { nodeRegistrationDelay: options.bootTime },
+    });
+  }
   const events = recordedEvents();
   const metrics = recordedMetrics();
   const log = recordedLog(options.onLog);
@@ -136,8 +152,11 @@ export async function openScenario(options: ScenarioOptions = {}) {
       kill: () => life.end(),
     };
   };
-  let process: Process | undefined = options.idle === true ? undefined : await startProcess();
-  await clock.runFor(1_000);
+  let process: Process | undefined;
+  if (from === undefined) {
+    if (options.idle !== true) process = await startProcess();
+    await clock.runFor(1_000);
+  }
 
   const list = async <T extends KubeObject>(resource: Resource<T>): Promise<T[]> => (await kube.list(resource)).items;
   const find = async <T extends KubeObject>(resource: Resource<T>, name: string, inNamespace?: string) => {
@@ -159,6 +178,7 @@ export async function openScenario(options: ScenarioOptions = {}) {
     failures,
     weather,
     run: (durationMs: number) => clock.runFor(durationMs),
+    moment: (): Moment => ({ state: cluster.machinery.store.state(), ms: clock.now() }),
     /** Our controllers; an error while there are none. */
     get process(): Process {
       if (process === undefined) throw new Error('no controller process is running');

@@ -4,7 +4,7 @@
 import { resources } from '../../../src/ports/index.ts';
 import { genericCatalogue } from '../../../src/sim/index.ts';
 import { disorder } from '../harness/order.ts';
-import { openScenario, type Scenario } from '../harness/scenario.ts';
+import { type Moment, openScenario, type Scenario } from '../harness/scenario.ts';
 
 export interface Story {
   name: string;
@@ -117,25 +117,54 @@ export async function killedAt(story: Story, write: number): Promise<string[]> {
     life.endWithWrite(life.writeCount + write);
     await story.begin(scenario);
     await scenario.until('the controllers are killed', async () => life.isOver, story.limitMs).catch(() => {});
-    // As long as a pod takes to be started again.
-    await scenario.run(2_000);
-    await scenario.restart();
-    await rest(scenario, story);
-    const problems = await disorder(scenario, story.pods, story.nodes);
-    scenario.process.kill();
-    return [...problems, ...broken, ...scenario.failures.map(String)];
+    return await startedAnew(scenario, story, broken);
   } finally {
     await scenario.close();
   }
 }
 
-/** Plays the story once for every write of it, or every nth, with a kill at that one; returns what went wrong where. */
-export async function killedAtEveryWrite(story: Story, nth = 1): Promise<{ writes: number; problems: string[] }> {
-  const writes = await writesOf(story);
+/** What a process that starts makes of the world right after each write of the story; returns what went wrong where. */
+export async function killedAtEveryWrite(story: Story): Promise<{ writes: number; problems: string[] }> {
+  const moments = await momentsAfterWrites(story);
   const problems: string[] = [];
-  for (let write = 1; write <= writes; write += nth)
-    for (const problem of await killedAt(story, write)) problems.push(`killed at write ${write}: ${problem}`);
-  return { writes, problems };
+  for (const [index, moment] of moments.entries())
+    for (const problem of await resumedFrom(story, moment)) problems.push(`killed at write ${index + 1}: ${problem}`);
+  return { writes: moments.length, problems };
+}
+
+/** Plays the story once, with nobody killed, and keeps the world as it was right after each write. */
+async function momentsAfterWrites(story: Story): Promise<Moment[]> {
+  const scenario = await openScenario(stage);
+  try {
+    await story.prepare?.(scenario);
+    const moments: Moment[] = [];
+    scenario.process.life.onWritten = () => moments.push(scenario.moment());
+    await story.begin(scenario);
+    await rest(scenario, story);
+    return moments;
+  } finally {
+    await scenario.close();
+  }
+}
+
+/** Goes on from a moment, with our controllers (and everybody else) started anew; returns what went wrong. */
+async function resumedFrom(story: Story, from: Moment): Promise<string[]> {
+  const scenario = await openScenario({ ...stage, from });
+  try {
+    return await startedAnew(scenario, story, watchBudget(scenario, story));
+  } finally {
+    await scenario.close();
+  }
+}
+
+async function startedAnew(scenario: Scenario, story: Story, broken: readonly string[]): Promise<string[]> {
+  // As long as a pod takes to be started again.
+  await scenario.run(2_000);
+  await scenario.restart();
+  await rest(scenario, story);
+  const problems = await disorder(scenario, story.pods, story.nodes);
+  scenario.process.kill();
+  return [...problems, ...broken, ...scenario.failures.map(String)];
 }
 
 /** Plays the story while a share of our controllers' calls fails; returns what went wrong. */
