@@ -23,6 +23,7 @@ export {
   formatGoDuration,
   formatMicroTime,
   formatTime,
+  goDurationProblem,
   parseGoDuration,
   parseGoDurationNs,
   parseTime,

@@ -4,6 +4,7 @@ import {
   formatGoDuration,
   formatMicroTime,
   formatTime,
+  goDurationProblem,
   parseGoDuration,
   parseGoDurationNs,
   parseTime,
@@ -105,4 +106,18 @@ describe('times', () => {
       { seed: 7 },
     );
   });
+});
+
+test.each([
+  ['', 'time: invalid duration ""'],
+  ['-', 'time: invalid duration "-"'],
+  ['soon', 'time: invalid duration "soon"'],
+  ['.h', 'time: invalid duration ".h"'],
+  ['5', 'time: missing unit in duration "5"'],
+  ['1h30', 'time: missing unit in duration "1h30"'],
+  ['1.5d', 'time: unknown unit "d" in duration "1.5d"'],
+  ['9999999999h', 'time: invalid duration "9999999999h"'],
+])('Go refuses the duration "%s" in its own words', (text, problem) => {
+  expect(parseGoDuration(text)).toBeUndefined();
+  expect(goDurationProblem(text)).toBe(problem);
 });

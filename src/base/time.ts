@@ -49,6 +49,20 @@ export function parseGoDuration(text: string): number | undefined {
   return Number(nanoseconds / 1_000_000n) + Number(nanoseconds % 1_000_000n) / 1e6;
 }
 
+/** What Go says about duration text that it refuses. */
+export function goDurationProblem(text: string): string {
+  const quoted = JSON.stringify(text);
+  let rest = text.replace(/^[+-]/, '');
+  while (rest !== '') {
+    const [whole, digits = '', unit = ''] = /^(\d*\.?\d*)([^.\d]*)/.exec(rest) ?? [''];
+    if (!/\d/.test(digits)) break;
+    if (unit === '') return `time: missing unit in duration ${quoted}`;
+    if (!Object.hasOwn(nanosecondsPer, unit)) return `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
+    rest = rest.slice(whole.length);
+  }
+  return `time: invalid duration ${quoted}`;
+}
+
 /** Writes milliseconds the way Go prints a duration: `1h30m0s`, `1.5s`, `100ms`, `0s`. */
 export function formatGoDuration(milliseconds: number): string {
   const sign = milliseconds < 0 ? '-' : '';

@@ -13,6 +13,7 @@ export {
 export { keyOf, ObjectStore } from './object-store.ts';
 export { PodAmounts } from './pod-amounts.ts';
 export {
+  doNotDisruptEndsMs,
   evictionCost,
   isActive,
   isDoNotDisruptActive,

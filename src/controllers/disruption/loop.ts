@@ -32,6 +32,7 @@ import type { ControllerContext } from '../context.ts';
 import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
 import { removeLeftovers } from './marks.ts';
 import type { DisruptionMetrics } from './metrics.ts';
+import { tellProtections } from './protection.ts';
 import type { CommandQueue } from './queue.ts';
 import type { DisruptionReport } from './report.ts';
 
@@ -115,6 +116,7 @@ export class DisruptionLoop {
     const { queue } = this.parts;
     this.noticeLateness();
     await removeLeftovers(this.context, (name) => queue.has(name));
+    tellProtections(this.context);
     if (!this.isWorthLooking()) return false;
     let look = await this.look();
     this.reportPools(look.round);

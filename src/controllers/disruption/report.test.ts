@@ -1,5 +1,5 @@
 // What users see of disruption that does nothing: events and gauges, on a cluster where nothing else changes.
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { annotation } from '../../api/index.ts';
 import { type Node, resources } from '../../ports/index.ts';
 import { type DisruptionBench, openDisruption, podOn, quiet } from './disruption-bench.testing.ts';
@@ -73,4 +73,51 @@ test('without a budget the gauge shows the largest whole number', async () => {
   await round();
   const labels = { nodepool: 'default', reason: 'Empty' };
   expect(at.bench.metrics.value('karpenter_nodepools_allowed_disruptions', labels)).toBe(2 ** 31 - 1);
+});
+
+describe('a pod with do-not-disrupt is told', () => {
+  const note = 'karpenter.sh/do-not-disrupt';
+  const guarded = async (value: string, startTime?: string): Promise<void> => {
+    at = await openDisruption();
+    await at.bench.machine('default', 'busy', quiet);
+    const pod = podOn('p', 'busy');
+    await at.bench.apply(resources.pods, {
+      ...pod,
+      metadata: { ...pod.metadata, annotations: { [annotation.doNotDisrupt]: value } },
+      status: { phase: 'Running', ...(startTime === undefined ? {} : { startTime }) },
+    });
+    await round();
+  };
+
+  test('until when a duration protects it, and that it no longer does', async () => {
+    await guarded('2m', '2026-01-01T00:00:00Z');
+    expect(at.told('DoNotDisruptUntil')).toEqual([`The ${note} grace period will elapse at 2026-01-01T00:02:00Z`]);
+    expect(at.told('DoNotDisruptGracePeriodElapsed')).toEqual([]);
+    await at.bench.run(120_000);
+    await round();
+    const text = `The ${note} grace period has elapsed, pod is now disruptable`;
+    expect(at.told('DoNotDisruptGracePeriodElapsed')).toContain(text);
+  });
+
+  test.each([
+    ['5d', 'failed to parse "5d" as a duration: time: unknown unit "d" in duration "5d"'],
+    ['false', 'failed to parse "false" as a duration: time: invalid duration "false"'],
+    ['60', 'failed to parse "60" as a duration: time: missing unit in duration "60"'],
+    ['0s', 'duration "0s" must be positive'],
+  ])('that %s protects nothing, and why', async (value, why) => {
+    await guarded(value);
+    const text = `Invalid ${note} annotation: ${why}, ignoring annotation`;
+    expect(new Set(at.told('InvalidDoNotDisruptAnnotation'))).toEqual(new Set([text]));
+    expect(at.bench.events.find(({ reason }) => reason === 'InvalidDoNotDisruptAnnotation')).toMatchObject({
+      type: 'Warning',
+      subject: { kind: 'Pod', name: 'p', namespace: 'default' },
+    });
+  });
+
+  test('nothing while there is nothing to tell: "true", or not started', async () => {
+    await guarded('true', '2026-01-01T00:00:00Z');
+    await at.bench.close();
+    await guarded('2m');
+    expect(at.bench.events.map(({ reason }) => reason).filter((reason) => /DoNotDisrupt/.test(reason))).toEqual([]);
+  });
 });
