@@ -89,6 +89,18 @@ describe('a condition', () => {
     ).toBe(90);
   });
 
+  test('that comes to a new object was unknown since that was made', async () => {
+    await machine();
+    await bench.run(30_000);
+    await says('True', 'Launched');
+    await bench.run(100);
+    expect(bench.events.map(({ message }) => message)).toEqual([
+      'Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched',
+    ]);
+    const lasted = { type: 'Launched', status: 'Unknown' };
+    expect(bench.metrics.value('operator_nodeclaim_status_condition_transition_seconds', lasted)).toBe(30);
+  });
+
   test('without a message is told without one', async () => {
     await machine();
     await says('Unknown');

@@ -16,8 +16,8 @@ export interface ConditionedKind {
   resource: Resource;
   /** Labels of the objects that become labels of the metrics. */
   labels?: readonly string[];
-  /** Whether the metrics have twins under their older names. */
-  hasTwins: boolean;
+  /** Kinds of our own: their metrics have twins under older names, and what nobody has said yet counts as unknown. */
+  isOwn: boolean;
   optional?: boolean;
 }
 
@@ -37,7 +37,7 @@ export function conditionController(context: ControllerContext, kind: Conditione
     group: resource.group,
     kind: resource.kind,
     labels: labelKeys.map(metricLabel),
-    hasTwins: kind.hasTwins,
+    hasTwins: kind.isOwn,
   });
   const seen = new Map<string, Seen>();
   const labelsOf = ({ metadata }: KubeObject): Labels =>
@@ -121,7 +121,9 @@ export function conditionController(context: ControllerContext, kind: Conditione
     conditions.forEach((condition, index) => {
       metrics.count.set(1, series[index]);
       metrics.currentStatusSeconds.set(sinceMs(condition.lastTransitionTime) / 1_000, series[index]);
-      const before = last?.conditions.find(({ type }) => type === condition.type);
+      const before =
+        last?.conditions.find(({ type }) => type === condition.type) ??
+        (kind.isOwn ? unknownBefore(last, condition.type) : undefined);
       // A condition that was not there was not known.
       if ((before?.status ?? 'Unknown') !== condition.status) tellChange(object, before, condition);
     });
@@ -145,6 +147,12 @@ export function conditionController(context: ControllerContext, kind: Conditione
       return Promise.resolve(again(refreshMs));
     },
   };
+}
+
+/** What nobody had said anything about yet was unknown since it was made; one more condition later has no past. */
+function unknownBefore(last: Seen | undefined, type: string): Condition | undefined {
+  if (last === undefined || last.conditions.length > 0) return undefined;
+  return { type, status: 'Unknown', lastTransitionTime: last.object.metadata.creationTimestamp ?? '' };
 }
 
 const seriesKey = ({ type, status, reason, ...rest }: Labels): string => JSON.stringify([type, status, reason, rest]);

@@ -10,12 +10,12 @@ export function conditionControllers(context: ControllerContext): Controller[] {
   const { cloud, settings } = context;
   const classLabels = cloud.nodeClasses.map(nodeClassLabel);
   const kinds: ConditionedKind[] = [
-    { resource: nodeClaims, labels: [...classLabels, label.nodePool], hasTwins: true },
-    { resource: nodePools, hasTwins: true },
-    { resource: resources.nodes, labels: [...classLabels, label.nodePool, label.initialized], hasTwins: false },
-    ...cloud.nodeClasses.map((resource) => ({ resource, hasTwins: true })),
+    { resource: nodeClaims, labels: [...classLabels, label.nodePool], isOwn: true },
+    { resource: nodePools, isOwn: true },
+    { resource: resources.nodes, labels: [...classLabels, label.nodePool, label.initialized], isOwn: false },
+    ...cloud.nodeClasses.map((resource) => ({ resource, isOwn: true })),
   ];
   if (settings.featureGates['CapacityBuffer'] === true)
-    kinds.push({ resource: capacityBuffers, hasTwins: true, optional: true });
+    kinds.push({ resource: capacityBuffers, isOwn: true, optional: true });
   return kinds.map((kind) => conditionController(context, kind));
 }
