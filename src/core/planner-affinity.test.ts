@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { label } from '../api/names.ts';
+import type { SnapshotObject } from './snapshot.ts';
 import {
   affinity,
   expectScheduled,
@@ -168,6 +169,18 @@ test('required anti-affinity of others keeps the pods they select away, in the b
     pod({ ...guard, node: zone }),
   ]);
   expect(valuesOf(newNodeOf(plan([nodePool(), ...running, web]), web), label.zone)).toEqual(['zone-3']);
+});
+
+test('which of the pods that keep it away a waiting pod is told does not depend on the order of objects', () => {
+  const web = pod({ labels: { app: 'web' } });
+  const guard = (name: string, key: string) =>
+    pod({ name, node: 'n', spec: affinity('podAntiAffinity', podTerm(key, { app: 'web' })) });
+  const guards = [guard('a', label.arch), guard('b', 'team')];
+  const running = node({ name: 'n', allocatable: full, labels: { [label.arch]: 'amd64', team: 'a' } });
+  const told = (order: SnapshotObject[]) =>
+    reasonsOf(plan([nodePool({ labels: { team: 'a' } }), running, ...order, web]), web);
+  expect(told(guards)[0]?.keys).toEqual([label.arch]);
+  expect(told(guards.toReversed())).toEqual(told(guards));
 });
 
 test('preferred anti-affinity of others does not keep anybody away', () => {

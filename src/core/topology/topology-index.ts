@@ -5,7 +5,14 @@
 import { label } from '../../api/names.ts';
 import type { Sliced } from '../../base/index.ts';
 import { requiredLabel } from '../kube/label-selector.ts';
-import { type Labels, namespaceOf, type Pod, type Taint } from '../kube/objects.ts';
+import {
+  type Labels,
+  namespacedKey,
+  namespaceOf,
+  type Pod,
+  type PodAffinityTerm,
+  type Taint,
+} from '../kube/objects.ts';
 import { isTerminal, isTerminating } from '../pods/pod-classes.ts';
 import { grants } from '../requirements/node-wish.ts';
 import { requirementOf } from '../requirements/requirement.ts';
@@ -216,7 +223,7 @@ export class TopologyIndex {
         if (group.selector === undefined && !group.inverse && group.namespaces.has(namespace)) counted.push(group);
       }
     }
-    for (const term of pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
+    for (const term of keepAwayTerms(pod)) {
       counted.push(this.context.groups.affinity('antiAffinity', term, namespace, true));
     }
     return counted.length === 0 ? nobody : counted;
@@ -346,13 +353,21 @@ function boundOwners(
   bound: readonly Pod[],
 ): { group: TopologyGroup; node: TopologyNode }[] {
   const owners: { group: TopologyGroup; node: TopologyNode }[] = [];
-  for (const pod of bound) {
-    const terms = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-    if (terms.length === 0 || isTerminal(pod)) continue;
+  const keepingAway = bound.filter((pod) => keepAwayTerms(pod).length > 0 && !isTerminal(pod));
+  // By name: the first group that refuses a pod is the reason it is told, and must not depend on the order of objects.
+  for (const pod of keepingAway.sort(byKey)) {
     const node = nodes.get(pod.spec?.nodeName ?? '') as TopologyNode;
-    for (const term of terms) {
+    for (const term of keepAwayTerms(pod)) {
       owners.push({ group: groups.affinity('antiAffinity', term, namespaceOf(pod), true), node });
     }
   }
   return owners;
+}
+
+function keepAwayTerms(pod: Pod): readonly PodAffinityTerm[] {
+  return pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+}
+
+function byKey(left: Pod, right: Pod): number {
+  return namespacedKey(left.metadata) < namespacedKey(right.metadata) ? -1 : 1;
 }
