@@ -20,7 +20,7 @@ const mostPods = 1_500;
 /** A way that long goes in circles. */
 const mostSteps = 80;
 /** Of two ways that cost nearly the same the one that moves fewer pods: what a moved pod counts, in pods' average prices. */
-const movedPodWeight = 0.2;
+const movedPodWeight = 0.1;
 const cent = 1e-9;
 
 export interface Step {
