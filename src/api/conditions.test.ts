@@ -198,3 +198,10 @@ test('whatever is set in whatever order, Ready follows from the dependents and n
     { seed: 7, numRuns: 200 },
   );
 });
+
+test('of dependents that changed at the same time, Ready names the one written last at the end', () => {
+  const failed = { type: 'Launched', status: 'Unknown', reason: 'LaunchFailed', message: 'x' } as const;
+  const unseen = { type: 'Registered', status: 'Unknown', reason: 'NodeNotFound', message: 'y' } as const;
+  const conditions = changed([failed, unseen], owner, nodeClaimConditions);
+  expect(conditionOf(conditions, 'Ready')?.message).toBe('Initialized=Unknown, Launched=Unknown, Registered=Unknown');
+});

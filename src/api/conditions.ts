@@ -156,8 +156,9 @@ function observedNow(conditions: readonly Condition[], generation: number): read
 }
 
 function rootOf(set: ConditionSet, conditions: readonly Condition[], generation: number): ConditionChange {
-  const dependents = set.dependents.flatMap((type) => conditionOf(conditions, type) ?? []);
-  const unhealthy = dependents
+  // Of those that changed at the same time, the one written last comes last.
+  const unhealthy = conditions
+    .filter(({ type }) => set.dependents.includes(type))
     .filter(({ status, observedGeneration }) => status !== 'True' || observedGeneration !== generation)
     .sort((a, b) => transitionTime(b) - transitionTime(a));
   if (unhealthy.length === 0) return { type: conditionType.ready, status: 'True' };

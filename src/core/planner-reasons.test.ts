@@ -85,7 +85,7 @@ test('a reason ends with the requirements, and the requests with what daemons ta
   const message = (daemon: ReturnType<typeof daemonOn>) =>
     reasonsOf(plan([nodePool(), daemon, waiting], { types: [amd, arm] }), waiting)[0]?.message;
   expect(message(daemonOn())).toMatch(
-    /, requirements=karpenter\.sh\/nodepool In \[default\], .*, resources=\{"cpu":"65","pods":"2"\}$/,
+    /, requirements=karpenter\.sh\/initialized In \[true\], karpenter\.sh\/nodepool In \[default\], karpenter\.sh\/registered In \[true\].*, resources=\{"cpu":"65","pods":"2"\}$/,
   );
   expect(message(daemonOn('arm64'))).toMatch(
     /, resources=min=\{"cpu":"64","pods":"1"\}, max=\{"cpu":"65","pods":"2"\}$/,

@@ -118,7 +118,11 @@ test('local volumes forget their host, others are held to it', () => {
 });
 
 test.each<[string, SnapshotObject[], string]>([
-  ['a missing claim', [], 'getting persistent volume claim'],
+  [
+    'a missing claim',
+    [],
+    'getting persistent volume claim, PersistentVolumeClaim "data" not found (PersistentVolumeClaim=data)',
+  ],
   [
     'a claim being deleted',
     [claim('data', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],

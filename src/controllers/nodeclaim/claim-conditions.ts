@@ -5,6 +5,7 @@ import {
   type ConditionContext,
   clearCondition,
   conditionOf,
+  conditionType,
   initConditions,
   type NodeClaim,
   nodeClaimConditions,
@@ -70,5 +71,7 @@ export function withRemark(claim: NodeClaim, change: ConditionChange, nowMs: num
     observedGeneration: claim.metadata.generation ?? 1,
   };
   const others = (claim.status?.conditions ?? []).filter(({ type }) => type !== change.type);
-  return withConditions(claim, [...others, remark]);
+  // People who read the list expect its summary at the end.
+  const end = others.at(-1)?.type === conditionType.ready ? -1 : others.length;
+  return withConditions(claim, others.toSpliced(end, 0, remark));
 }

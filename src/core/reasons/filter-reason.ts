@@ -67,7 +67,7 @@ export function filterOutcome(
     remaining,
     ...met,
     ...pairs,
-    suffix: `requirements=${describeSet(world.table.without(set, simulationKeys))}, resources=${resourcesText(world, template, need)}`,
+    suffix: `requirements=${describeSet(set)}, resources=${resourcesText(world, template, need)}`,
     cpu: amountOf(need, world.resources.cpu),
     short: shortResources(world, template, need),
     inTheWay: keysInTheWay(world, template, set, (row) => isOpen(row) && hasRoom(template, need, row)).filter(

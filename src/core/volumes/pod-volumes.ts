@@ -36,6 +36,9 @@ export function claimOf(
   return { key, claim: objects.volumeClaims.get(key) };
 }
 
+const missingClaim = (name: string): string =>
+  `getting persistent volume claim, PersistentVolumeClaim "${name}" not found (PersistentVolumeClaim=${name})`;
+
 /** What is wrong with the pod's volumes, or undefined. */
 export function volumeError(objects: ClusterObjects, support: VolumeSupport, pod: Pod): string | undefined {
   for (const volume of pod.spec?.volumes ?? []) {
@@ -43,7 +46,7 @@ export function volumeError(objects: ClusterObjects, support: VolumeSupport, pod
     if (found === undefined) continue;
     const error =
       found.claim === undefined
-        ? `getting persistent volume claim, persistentvolumeclaims "${found.key.slice(found.key.indexOf('/') + 1)}" not found (PersistentVolumeClaim=${found.key})`
+        ? missingClaim(found.key.slice(found.key.indexOf('/') + 1))
         : claimError(objects, support, found.claim);
     if (error !== undefined) return error;
   }

@@ -164,6 +164,14 @@ describe('launching', () => {
     await expect(cloud.create(open)).rejects.toThrow('instance type requirement not found');
   });
 
+  test('an instance type that nobody knows is a mistake in the claim, not a lack of capacity', async () => {
+    const strange = claim('a');
+    strange.spec.requirements = [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['nonesuch'] }];
+    const failure = cloud.create(strange);
+    await expect(failure).rejects.toThrow('instance type not found (instance-type=nonesuch)');
+    await expect(failure).rejects.not.toHaveProperty('kind');
+  });
+
   test('a new process brings the Nodes that the old one did not live to write', async () => {
     const instance = await cloud.create(claim('a'));
     cloud.dispose();

@@ -168,7 +168,11 @@ export class KwokCloud implements Cloud {
       nodeClass = await this.options.kube.get(kwokNodeClasses, { name });
     } catch (error) {
       if (isKubeError(error, 'NotFound'))
-        throw new CloudError('insufficientCapacity', `KWOKNodeClass ${name} not found`, { cause: error });
+        throw new CloudError(
+          'insufficientCapacity',
+          `resolving node class from nodeclaim, KWOKNodeClass.karpenter.kwok.sh "${name}" not found`,
+          { cause: error },
+        );
       throw error;
     }
     const ready = nodeClass.status?.conditions?.find((condition) => condition.type === 'Ready');
@@ -186,8 +190,12 @@ export class KwokCloud implements Cloud {
     const byName = catalogue === undefined ? this.byName : new Map(catalogue.map((type) => [type.name, type]));
     const requirements = claim.spec.requirements as RequirementSpec[];
     const wanted = requirements.find((each) => each.key === label.instanceType && each.operator === 'In');
-    if (wanted === undefined) throw new Error('instance type requirement not found');
-    const types = (wanted.values ?? []).flatMap((name) => byName.get(name) ?? []);
+    if (wanted === undefined) throw new Error('translating nodeclaim to node, instance type requirement not found');
+    const types = (wanted.values ?? []).map((name) => {
+      const type = byName.get(name);
+      if (type !== undefined) return type;
+      throw new Error(`translating nodeclaim to node, instance type not found (instance-type=${name})`);
+    });
     const options = launchOptions(types, requirements, this.facts).filter((option) =>
       this.faults.hasCapacity(faults, option),
     );
