@@ -5,6 +5,8 @@ import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { PodGroup } from '../workload.ts';
 import type { DeviceState, PendingDevices } from './device-state.ts';
 
+const nobody: readonly string[] = [];
+
 export class ClaimDevices {
   private readonly state: DeviceState | undefined;
   private asking: PodGroup | undefined;
@@ -27,9 +29,12 @@ export class ClaimDevices {
     return this.pending?.set;
   }
 
-  /** The node last asked about has been taken. */
-  commit(): void {
-    if (this.pending !== undefined) this.state?.commit(this.pending);
+  /** The node last asked about has been taken; answers whose devices the pod gets there. */
+  commit(): readonly string[] {
+    const { pending } = this;
+    if (pending === undefined) return nobody;
+    this.state?.commit(pending);
     this.pending = undefined;
+    return pending.taken.map(({ device }) => device.driver);
   }
 }

@@ -164,7 +164,10 @@ describe('devices of nodes', () => {
 describe('devices on the network', () => {
   test('devices for all nodes serve new ones', () => {
     const item = user('a', 'one');
-    newNodeOf(planned([slice('p', { allNodes: true, devices: gpus(1) }), deviceClass(), claim('one'), item]), item);
+    const result = planned([slice('p', { allNodes: true, devices: gpus(1) }), deviceClass(), claim('one'), item]);
+    expect(newNodeOf(result, item).annotations).toMatchObject({
+      'karpenter.sh/requested-dra-drivers': 'gpu.example.com',
+    });
   });
 
   test('devices for nodes with certain labels narrow the new node', () => {

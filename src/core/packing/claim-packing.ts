@@ -334,7 +334,8 @@ export class ClaimPacking {
       this.reservations.exchange(claim.held, held);
       claim.held = held;
     }
-    this.devices.commit();
+    const drivers = this.devices.commit();
+    if (drivers.length > 0) claim.drivers = new Set([...claim.drivers, ...drivers]);
     claim.pods.push(pod);
     this.topology.record(constraint.rules, {
       set,
@@ -363,6 +364,7 @@ export class ClaimPacking {
       ports: [],
       held: nothingHeld,
       minValuesRelaxed: false,
+      drivers: nothingHeld,
       pods: [],
     };
   }

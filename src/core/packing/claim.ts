@@ -23,6 +23,8 @@ export interface Claim {
   ports: readonly HostPort[];
   held: ReadonlySet<string>;
   minValuesRelaxed: boolean;
+  /** Whose devices its pods get. */
+  drivers: ReadonlySet<string>;
   /** Positions in the workload, in order of arrival. */
   readonly pods: number[];
 }

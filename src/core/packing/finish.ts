@@ -68,6 +68,7 @@ export class ClaimFinisher {
         annotations: {
           [annotation.minValuesRelaxed]: claim.minValuesRelaxed ? 'true' : 'false',
           ...candidates.overlays,
+          ...(claim.drivers.size > 0 ? { [annotation.requestedDraDrivers]: [...claim.drivers].sort().join(',') } : {}),
         },
         pods: pods.map((pod) => (this.world.workload.pods[pod] as PlannedPod).key),
       },
