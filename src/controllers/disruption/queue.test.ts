@@ -55,6 +55,22 @@ test('a node is in one command at most', async () => {
   expect(await at.isTainted('b')).toBe(false);
 });
 
+test('the log names the nodes that go and the claims that come', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  const [a] = (await membersOf('a')) as [Member];
+  const started = at.queue.start(replacing([a]), at.signal);
+  await at.bench.run(0);
+  await started;
+  const name = at.bench.context.cluster.claims.list().find((claim) => claim.metadata.name !== 'a')?.metadata.name;
+  const line = (message: string) => at.bench.log.lines.find((each) => each.message === message)?.fields;
+  expect(line('created nodeclaim')).toMatchObject({ NodePool: { name: 'default' }, NodeClaim: { name } });
+  expect(line('disrupting node(s)')).toMatchObject({
+    'disrupted-nodes': [{ Node: { name: 'a' }, NodeClaim: { name: 'a' }, 'instance-type': a.instanceType }],
+    'replacement-nodes': [{ NodeClaim: { name } }],
+  });
+});
+
 test('a command that only deletes goes on with the nodes that could be marked', async () => {
   at = await openDisruption();
   await at.bench.machine('default', 'a', quiet);

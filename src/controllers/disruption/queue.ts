@@ -17,6 +17,7 @@ import { nominate } from '../planning.ts';
 import { takeRoom } from '../provisioning/launch-room.ts';
 import { provisioningMetrics } from '../provisioning/metrics.ts';
 import { nodeClaimFor } from '../provisioning/node-claim.ts';
+import { shortList } from '../provisioning/report.ts';
 import type { NodeCounts } from '../static/node-counts.ts';
 import { templateClaim } from '../static/provisioning.ts';
 import { deleteClaim } from '../writes.ts';
@@ -115,7 +116,13 @@ export class CommandQueue {
       reason: command.reason.toLowerCase(),
       'disrupted-node-count': marked.length,
       'replacement-node-count': replacements.length,
-      nodes: command.members.map((member) => member.name),
+      'disrupted-nodes': command.members.map((member) => ({
+        Node: { name: member.machine.node?.metadata.name },
+        NodeClaim: { name: member.machine.claim?.metadata.name },
+        'capacity-type': member.capacityType,
+        'instance-type': member.instanceType,
+      })),
+      'replacement-nodes': replacements.map(({ name }) => ({ NodeClaim: { name } })),
     });
     void this.carryOut(run, signal);
   }
@@ -138,13 +145,21 @@ export class CommandQueue {
   }
 
   private async create(replacement: Replacement, command: Command): Promise<NodeClaim> {
-    const { cluster, cloud, kube, ledger } = this.context;
+    const { cluster, cloud, kube, ledger, log } = this.context;
     const poolName = replacement.kind === 'planned' ? replacement.node.nodePool : replacement.nodePool;
     const pool = cluster.nodePools.get(poolName);
     if (pool === undefined) throw new KerfError('NodePoolGone', `NodePool ${poolName} was deleted while deciding`);
     const counted = (claim: NodeClaim, relaxed: string): NodeClaim => {
       cluster.setClaim(claim);
       this.created.add({ reason: command.reason.toLowerCase(), nodepool: poolName, min_values_relaxed: relaxed });
+      log.info('created nodeclaim', {
+        controller: 'disruption',
+        NodePool: { name: poolName },
+        NodeClaim: { name: claim.metadata.name },
+        ...(replacement.kind === 'planned'
+          ? { requests: replacement.node.requests, 'instance-types': shortList(replacement.node.instanceTypes) }
+          : {}),
+      });
       return claim;
     };
     if (replacement.kind === 'template') {
