@@ -25,6 +25,8 @@ export interface RunOptions {
 
 const stepsMs = [0, 200, 1_000, 5_000, 11_000, 16_000, 16_000, 25_000, 40_000, 120_000];
 const restMs = 1_800_000;
+/** Well within what the judge remembers: pods are bound without anybody telling it. */
+const lookEveryMs = 1_000;
 
 export async function run(seed: number, options: RunOptions = {}): Promise<RunResult> {
   const random = seeded(seed * 7_919 + 13);
@@ -54,7 +56,7 @@ export async function run(seed: number, options: RunOptions = {}): Promise<RunRe
       await judge.look();
       tell(random.chance(0.15) ? await disturb(scenario, judge, random) : await world.event());
       await judge.look();
-      await scenario.run(random.pick(stepsMs));
+      await watched(scenario, judge, random.pick(stepsMs));
       if (violations.length > 0) break;
     }
     if (violations.length === 0) {
@@ -68,6 +70,16 @@ export async function run(seed: number, options: RunOptions = {}): Promise<RunRe
     await scenario.close();
   }
   return { seed, violations, seen, story };
+}
+
+/** Lets time pass while the judge looks on, so that it remembers what there was a moment ago. */
+async function watched(scenario: Scenario, judge: Judge, ms: number): Promise<void> {
+  let leftMs = ms;
+  do {
+    await scenario.run(Math.min(lookEveryMs, leftMs));
+    await judge.look();
+    leftMs -= lookEveryMs;
+  } while (leftMs > 0);
 }
 
 /** What happens to our own process, and to its connection. */
@@ -120,7 +132,7 @@ async function rest(scenario: Scenario, judge: Judge, tell: (what: string) => vo
   const endMs = scenario.clock.now() + restMs;
   let problems: string[] = [];
   while (scenario.clock.now() < endMs) {
-    await scenario.run(30_000);
+    await watched(scenario, judge, 30_000);
     problems = await unrest(scenario, judge);
     if (problems.length === 0 || judge.violations.length > 0) break;
   }
