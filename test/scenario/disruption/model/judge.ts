@@ -13,6 +13,7 @@ import {
   type Pod,
 } from '../../../../src/ports/index.ts';
 import { quantity } from '../../../planner/rules/quantity.ts';
+import { nodesOf } from '../command-log.ts';
 import {
   claimIs,
   claimOfNode,
@@ -110,7 +111,7 @@ export class Judge {
     if (Number(fields['replacement-node-count']) > 0) this.seen.replacements += 1;
     const now = await this.look();
     // Of nodes that only go, those that could not be marked stay.
-    const nodes = (fields['nodes'] as string[]).filter((name) => {
+    const nodes = nodesOf(fields).filter((name) => {
       const node = nodeNamed(now, name);
       const claim = node === undefined ? undefined : claimOfNode(now, node);
       return claim === undefined || isMarked(claim);

@@ -3,6 +3,7 @@ import { label, type NodeClaim } from '../../../../src/api/index.ts';
 import type { Clock } from '../../../../src/base/index.ts';
 import { nodeClaims } from '../../../../src/controllers/index.ts';
 import { type Kube, type LogFields, resources } from '../../../../src/ports/index.ts';
+import { nodesOf } from '../command-log.ts';
 
 /** What a machine is, as far as its price goes. */
 export type Offering = string;
@@ -65,7 +66,7 @@ export class Diary {
 
   onLog(message: string, fields: LogFields): void {
     if (message !== 'disrupting node(s)') return;
-    const nodes = fields['nodes'] as string[];
+    const nodes = nodesOf(fields);
     const count = Number(fields['replacement-node-count']);
     // Replacements are written just before: the last ones of this very instant.
     const fresh = this.made.filter(({ atMs }) => atMs === this.clock.now());
