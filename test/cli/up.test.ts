@@ -120,7 +120,7 @@ test('state outlives the process, also one that is killed while clients write to
   /** The last value of each object that the API has confirmed, and the one it was asked for last. */
   const confirmed = new Map<string, string>();
   const asked = new Map<string, string>();
-  const write = async (url: string, name: string): Promise<void> => {
+  const write = async (url: string, name: string, onWritten: () => void): Promise<void> => {
     for (let version = Number(asked.get(name) ?? 0) + 1; ; version++) {
       asked.set(name, String(version));
       const body = JSON.stringify({ metadata: { name }, data: { version: String(version) } });
@@ -132,13 +132,18 @@ test('state outlives the process, also one that is killed while clients write to
       if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
       await answer.text();
       confirmed.set(name, String(version));
+      onWritten();
     }
   };
   for (let round = 0; round < 2; round++) {
     const cluster = up('--port', '0', '--state', state, '--no-controllers');
     const { url } = await listening(cluster);
-    const writers = Array.from({ length: 8 }, (_, index) => write(url, `keep-${index}`));
-    setTimeout(() => cluster.child.kill('SIGKILL'), 200 + Math.random() * 400);
+    let left = 30 + Math.random() * 100;
+    const onWritten = (): void => {
+      left -= 1;
+      if (left < 0 && confirmed.size === 8) cluster.child.kill('SIGKILL');
+    };
+    const writers = Array.from({ length: 8 }, (_, index) => write(url, `keep-${index}`, onWritten));
     // Each ends with the connection.
     expect((await Promise.allSettled(writers)).map((each) => String((each as PromiseRejectedResult).reason))).toEqual(
       Array(8).fill('TypeError: fetch failed'),
