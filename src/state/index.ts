@@ -24,4 +24,4 @@ export {
   isTerminal,
   isWaitingEviction,
 } from './pod-classes.ts';
-export { type SnapshotInputs, takeSnapshot } from './snapshot.ts';
+export { needsPlace, type SnapshotInputs, takeSnapshot } from './snapshot.ts';

@@ -24,6 +24,11 @@ export class LaunchLedger {
     return [...this.entries.keys()];
   }
 
+  /** The pods the claim was made for; undefined if the claim is not in the ledger. */
+  podsOf(claim: string): readonly string[] | undefined {
+    return this.entries.get(claim)?.pods;
+  }
+
   /** `pods` as `namespace/name`; `types` are the ones the claim may be launched as. */
   add(claim: string, pool: string, pods: readonly string[], types: readonly InstanceTypeSpec[]): void {
     this.entries.set(claim, { pool, pods, capacity: largest(types) });

@@ -55,17 +55,18 @@ export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot
   };
 }
 
-/**
- * A pod that a launching claim was made for needs no other place while it waits or sits on a node that leaves. On a node
- * that stays it is there for everyone to see: the plan came out differently.
- */
+/** A pod that a launching claim was made for needs no other place; one that found one is there for everyone to see. */
 function withoutPlaced(cluster: Cluster, pods: readonly Pod[], placed: ReadonlySet<string>): readonly Pod[] {
   if (placed.size === 0) return pods;
-  const isStaying = (nodeName: string): boolean => {
-    const machine = cluster.machines.ofNode(nodeName);
-    return machine === undefined || !isLeaving(machine);
-  };
-  return pods.filter((pod) => !placed.has(keyOf(pod)) || (pod.spec?.nodeName && isStaying(pod.spec.nodeName)));
+  return pods.filter((pod) => !placed.has(keyOf(pod)) || !needsPlace(cluster, pod));
+}
+
+/** It waits, or sits on a node that leaves. */
+export function needsPlace(cluster: Cluster, pod: Pod): boolean {
+  const nodeName = pod.spec?.nodeName;
+  if (!nodeName) return true;
+  const machine = cluster.machines.ofNode(nodeName);
+  return machine !== undefined && isLeaving(machine);
 }
 
 /** A pool whose launches keep failing is not ready for more of them until its pause is over. */

@@ -1,9 +1,11 @@
-// Claims that are still to be launched and that the ledger does not know: written by an earlier process, or by this one when
-// the answer to the write was lost. For which pods is not known until they are launched and have room; planning before that
-// would launch for the same pods once more. So a pass waits for them, for a while and once for each: a launch that hangs
-// must not hold up everybody else.
+// Claims that are still to be launched and whose room is not spoken for. Either the ledger does not know them: an earlier
+// process wrote them, or this one without hearing the answer. Or a pod they were made for is gone or found a place elsewhere,
+// as kube-scheduler exchanges pods that are alike. Who fits there is not known until they are launched; planning before that
+// would launch once more for the same pods. So a pass waits for them, for a while and once for each: a launch that hangs must
+// not hold up everybody else.
 import { label, type NodeClaim } from '../../api/index.ts';
 import type { AbortSignalLike } from '../../base/index.ts';
+import { keyOf, needsPlace } from '../../state/index.ts';
 import type { ControllerContext } from '../context.ts';
 
 const longestMs = 10_000;
@@ -21,26 +23,31 @@ export class StrangeLaunches {
   async settled(signal: AbortSignalLike): Promise<void> {
     const { clock } = this.context;
     const endMs = clock.now() + longestMs;
-    for (let left = this.unknown(); left.length > 0; left = this.unknown()) {
+    for (let left = this.unspoken(); left.length > 0; left = this.unspoken()) {
       if (clock.now() >= endMs) for (const uid of left) this.waitedFor.add(uid);
       else await clock.sleep(lookEveryMs, signal);
     }
   }
 
-  private unknown(): string[] {
+  private unspoken(): string[] {
     const { cluster, ledger } = this.context;
     if (cluster.machines.launchingCount === 0) {
       this.waitedFor.clear();
       return [];
     }
-    const known = new Set(ledger.claims());
-    const unknown: string[] = [];
+    const unspoken: string[] = [];
+    const virtual = new Set(cluster.getBufferPods().map(keyOf));
+    const stillWaits = (key: string): boolean => {
+      const pod = cluster.pods.store.get(key);
+      return pod === undefined ? virtual.has(key) : needsPlace(cluster, pod);
+    };
     for (const claim of cluster.machines.launching()) {
       const { name = '', uid = '', deletionTimestamp } = claim.metadata;
-      if (deletionTimestamp !== undefined || known.has(name) || this.waitedFor.has(uid)) continue;
-      if (this.isForPods(claim)) unknown.push(uid);
+      if (deletionTimestamp !== undefined || this.waitedFor.has(uid)) continue;
+      if (ledger.podsOf(name)?.every(stillWaits)) continue;
+      if (this.isForPods(claim)) unspoken.push(uid);
     }
-    return unknown;
+    return unspoken;
   }
 
   /** Not made by hand, by a static pool or for somebody else's provider. */
