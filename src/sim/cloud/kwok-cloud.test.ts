@@ -5,7 +5,7 @@ import { cloudContract } from '../../../test/contract/cloud.ts';
 import type { KWOKNodeClass, KwokFaults, NodeClaim, NodePool } from '../../api/index.ts';
 import { customResourceDefinition, kinds } from '../../api/index.ts';
 import { VirtualClock } from '../../base/index.ts';
-import { type Instance, type KubeObject, type Node, resources } from '../../ports/index.ts';
+import { type Instance, KubeError, type KubeObject, type Node, resources } from '../../ports/index.ts';
 import { type Cluster, createCluster } from '../cluster.ts';
 import { SimKube } from '../sim-kube.ts';
 import { genericCatalogue } from './catalogue/generic.ts';
@@ -124,6 +124,28 @@ describe('launching', () => {
     await cloud.delete(launched);
     expect(await nodes()).toEqual([]);
     await expect(cloud.delete(launched)).rejects.toMatchObject({ kind: 'notFound' });
+  });
+
+  test('a Node that the API server refuses never joins, even when it would be let in later', async () => {
+    const create = kube.create.bind(kube);
+    kube.create = () => Promise.reject(new KubeError({ status: 422, reason: 'Invalid', message: 'denied' }));
+    const instance = await cloud.create(claim('a'));
+    await clock.runFor(10_000);
+    kube.create = create;
+    await clock.runFor(120_000);
+    expect(await nodes()).toEqual([]);
+    await cloud.delete({ ...claim('a'), status: { providerID: instance.providerID } });
+    expect(await cloud.list()).toEqual([]);
+  });
+
+  test('a Node that cannot be written because the API server is away comes when it is back', async () => {
+    const create = kube.create.bind(kube);
+    kube.create = () => Promise.reject(new KubeError({ status: 0, reason: 'Transport', message: 'away' }));
+    const instance = await cloud.create(claim('a'));
+    await clock.runFor(10_000);
+    kube.create = create;
+    await clock.runFor(30_000);
+    expect((await nodeOf(instance)).spec?.providerID).toBe(instance.providerID);
   });
 
   test('a node class without a spec is one without a delay', async () => {
