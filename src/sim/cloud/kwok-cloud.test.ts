@@ -138,9 +138,13 @@ describe('launching', () => {
     expect(await cloud.list()).toEqual([]);
   });
 
-  test('a Node that cannot be written because the API server is away comes when it is back', async () => {
+  test.each([
+    { status: 0, reason: 'Transport', message: 'away' },
+    { status: 409, reason: 'Conflict', message: 'somebody else writes' },
+    { status: 403, reason: 'Forbidden', message: 'no rights yet' },
+  ])('a Node that cannot be written for a while ($reason) comes when it can', async (cause) => {
     const create = kube.create.bind(kube);
-    kube.create = () => Promise.reject(new KubeError({ status: 0, reason: 'Transport', message: 'away' }));
+    kube.create = () => Promise.reject(new KubeError(cause));
     const instance = await cloud.create(claim('a'));
     await clock.runFor(10_000);
     kube.create = create;

@@ -238,7 +238,7 @@ export class KwokCloud implements Cloud {
     };
   }
 
-  /** Writes the Node after `delayMs`, trying until it is there. One that the API server refuses never joins. */
+  /** Writes the Node after `delayMs`, trying until it is there. One that is refused as invalid never joins. */
   private bringNode(node: Node, faults: KwokFaults, delayMs: number, nextRetryMs = retryMs.first): void {
     const providerID = providerIdOf(node);
     const { clock, kube, log } = this.options;
@@ -257,8 +257,7 @@ export class KwokCloud implements Cloud {
             Node: { name: node.metadata.name },
             cause: messageOf(error),
           });
-          const isRefused = isKubeError(error) && !error.retryable;
-          if (isRefused) this.coming.set(providerID, { node, timer: undefined });
+          if (isKubeError(error, 'Invalid')) this.coming.set(providerID, { node, timer: undefined });
           else this.bringNode(node, faults, nextRetryMs, Math.min(retryMs.most, nextRetryMs * 2));
         }
       }
