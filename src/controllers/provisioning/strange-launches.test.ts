@@ -76,6 +76,19 @@ describe('a claim that is still launched while its pod found a place elsewhere',
     expect(claimFor('early')).toBe(launching);
   });
 
+  test('is waited for as long as other launches come to their end', async () => {
+    await pod('third');
+    const { launching } = await exchangePods();
+    const others = (await claimNames()).filter((name) => name === claimFor('third'));
+    expect(others).toHaveLength(1);
+    await bench.run(8_000);
+    for (const name of others) await bench.machine('default', name ?? '', { capacity });
+    await bench.run(8_000);
+    await bench.machine('default', launching, { capacity });
+    await bench.run(20_000);
+    expect(await claimNames()).toHaveLength(3);
+  });
+
   test('is not waited for longer than ten seconds', async () => {
     await exchangePods();
     await bench.run(9_000);

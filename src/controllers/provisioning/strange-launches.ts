@@ -8,6 +8,7 @@ import type { AbortSignalLike } from '../../base/index.ts';
 import { keyOf, needsPlace } from '../../state/index.ts';
 import type { ControllerContext } from '../context.ts';
 
+/** Without any launch coming to its end. */
 const longestMs = 10_000;
 const lookEveryMs = 200;
 
@@ -21,9 +22,13 @@ export class StrangeLaunches {
 
   /** Resolves when there are none, or none worth waiting for any longer. */
   async settled(signal: AbortSignalLike): Promise<void> {
-    const { clock } = this.context;
-    const endMs = clock.now() + longestMs;
+    const { clock, cluster } = this.context;
+    let endMs = 0;
+    let fewest = Number.POSITIVE_INFINITY;
     for (let left = this.unspoken(); left.length > 0; left = this.unspoken()) {
+      const { launchingCount } = cluster.machines;
+      if (launchingCount < fewest) endMs = clock.now() + longestMs;
+      fewest = Math.min(fewest, launchingCount);
       if (clock.now() >= endMs) for (const uid of left) this.waitedFor.add(uid);
       else await clock.sleep(lookEveryMs, signal);
     }
