@@ -185,24 +185,20 @@ export class Consolidator {
     return { kind: 'types', types };
   }
 
-  /** What comes is one of the options, but nothing that was given up for these nodes within a day. */
   private replaceWith(
     simulation: Simulation,
     planned: PlannedNode,
-    options: readonly string[],
+    types: string[],
     prices: ReadonlyMap<string, LaunchPrice>,
     members: readonly Member[],
   ): Consolidation {
     const { nowMs } = this.whatIf.fleet;
-    const back = ancestorsOf(members, nowMs).filter(
+    const options = new Set(types);
+    const back = ancestorsOf(members, nowMs).find(
       ({ instanceType, zone, capacityType: kind }) =>
-        options.includes(instanceType) && prices.get(instanceType)?.places.has(`${zone}/${kind}`) === true,
+        options.has(instanceType) && prices.get(instanceType)?.places.has(`${zone}/${kind}`) === true,
     );
-    const types = options.filter((name) => back.every(({ instanceType }) => instanceType !== name));
-    const [circle] = back;
-    if (circle !== undefined && !this.isEnough(simulation.claims[0] as Claim, types)) {
-      return none('ReplacementLoop', loopText(circle, nowMs));
-    }
+    if (back !== undefined) return none('ReplacementLoop', loopText(back, nowMs));
     const [first = ''] = types;
     const offering = prices.get(first)?.cheapest;
     const chosen: ChosenOffering =
@@ -223,11 +219,6 @@ export class Consolidator {
       replacement: { ...planned, instanceTypes: types, chosen, annotations },
       destinations: simulation.destinations,
     };
-  }
-
-  private isEnough(claim: Claim, types: readonly string[]): boolean {
-    if (types.length === 0) return false;
-    return unmetMinValues(this.whatIf.finisher.finalSet(claim), typesNamed(claim, types)).size === 0;
   }
 
   /** Old and new run side by side for a while; where a payback time is asked for, the saving must earn that within it. */
