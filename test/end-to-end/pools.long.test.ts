@@ -401,6 +401,12 @@ describe.concurrent('an overlay', () => {
 });
 
 describe.concurrent('an unhealthy node', () => {
+  const claimWithNode = (room: Room) =>
+    room.until('its claim names its node', async () => {
+      const [claim] = await room.claims();
+      expect(claim?.status?.nodeName).toBeTruthy();
+      return claim;
+    });
   const makeIll = (name: string, minutes: number) =>
     world.api.patch(
       all.nodes,
@@ -426,7 +432,7 @@ describe.concurrent('an unhealthy node', () => {
     await room.pool();
     await room.deployment('web', { replicas: 1, annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
     await room.runs('web', 1);
-    const [claim] = await room.claims();
+    const claim = await claimWithNode(room);
     await makeIll(claim?.status?.nodeName ?? '', 11);
     await room.until('the claim is gone', async () =>
       expect(await world.api.find(all.nodeClaims, claim?.metadata.name ?? '')).toBeUndefined(),
@@ -439,7 +445,7 @@ describe.concurrent('an unhealthy node', () => {
     await room.pool();
     await room.pod('one');
     await room.runs('one', 1);
-    const [claim] = await room.claims();
+    const claim = await claimWithNode(room);
     await makeIll(claim?.status?.nodeName ?? '', 5);
     await room.stays('the claim stays', 5, async () => {
       const found = await world.api.find(all.nodeClaims, claim?.metadata.name ?? '');

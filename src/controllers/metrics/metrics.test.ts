@@ -46,7 +46,7 @@ test('a node’s gauges carry its well-known labels by their last part, in snake
   expect(cpu).toMatch(/node_name="n1".*zone="a".*capacity_type="spot".*instance_cpu="4".* 3\.9$/);
 });
 
-test('daemons count among pods and by themselves, and overhead is capacity less allocatable', async () => {
+test('daemons are told apart from other pods, and overhead is capacity less allocatable', async () => {
   const { cluster, context, metrics } = setting();
   cluster.setNode(node());
   cluster.setPod(pod('web'));
@@ -58,11 +58,11 @@ test('daemons count among pods and by themselves, and overhead is capacity less 
       .find((each) => each.includes(`resource_type="${resource}"`))
       ?.split(' ')
       .at(-1);
-  expect(value('karpenter_nodes_total_pod_requests', 'cpu')).toBe('1');
+  expect(value('karpenter_nodes_total_pod_requests', 'cpu')).toBe('0.5');
   expect(value('karpenter_nodes_total_daemon_requests', 'cpu')).toBe('0.5');
-  expect(value('karpenter_nodes_total_pod_requests', 'pods')).toBe('2');
-  expect(value('karpenter_nodes_total_pod_limits', 'cpu')).toBe('2');
-  expect(value('karpenter_nodes_total_pod_limits', 'pods')).toBe('2');
+  expect(value('karpenter_nodes_total_pod_requests', 'pods')).toBe('1');
+  expect(value('karpenter_nodes_total_pod_limits', 'cpu')).toBe('1');
+  expect(value('karpenter_nodes_total_pod_limits', 'pods')).toBe('1');
   expect(value('karpenter_nodes_total_daemon_limits', 'cpu')).toBe('1');
   expect(value('karpenter_nodes_total_daemon_limits', 'pods')).toBe('1');
   expect(value('karpenter_nodes_system_overhead', 'memory')).toBe(String(2 ** 30));

@@ -31,8 +31,8 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     metrics.gauge({ name: `karpenter_nodes_${name}`, help, labels: [...nodeLabels, 'resource_type'] });
   const gauges = {
     allocatable: gauge('allocatable', 'What pods can use of a node.'),
-    podRequests: gauge('total_pod_requests', 'What the pods on a node ask for, daemons included.'),
-    podLimits: gauge('total_pod_limits', 'What the pods on a node may use, daemons included.'),
+    podRequests: gauge('total_pod_requests', 'What the pods on a node ask for, without daemons.'),
+    podLimits: gauge('total_pod_limits', 'What the pods on a node may use, without daemons.'),
     daemonRequests: gauge('total_daemon_requests', 'What the daemons on a node ask for.'),
     daemonLimits: gauge('total_daemon_limits', 'What the daemons on a node may use.'),
     overhead: gauge('system_overhead', 'Capacity of a node that pods cannot use.'),
@@ -69,12 +69,9 @@ export function nodeMetricsController(context: ControllerContext): Controller {
       daemonLimits: new Map(),
     } satisfies Record<string, Totals>;
     for (const pod of pods) {
-      const [requests, limits] = [amounts.requestsOf(pod), amounts.limitsOf(pod)];
-      addTo(sums.podRequests, requests);
-      addTo(sums.podLimits, limits);
-      if (!isOwnedByDaemonSet(pod)) continue;
-      addTo(sums.daemonRequests, requests);
-      addTo(sums.daemonLimits, limits);
+      const isDaemon = isOwnedByDaemonSet(pod);
+      addTo(isDaemon ? sums.daemonRequests : sums.podRequests, amounts.requestsOf(pod));
+      addTo(isDaemon ? sums.daemonLimits : sums.podLimits, amounts.limitsOf(pod));
     }
     const allocatable = amounts.amountsOf(node.status?.allocatable);
     const overhead: Totals = new Map();
@@ -87,13 +84,15 @@ export function nodeMetricsController(context: ControllerContext): Controller {
       for (const [resource, amount] of totals)
         gauges[kind].set(inUnits(resource, amount), { ...labels, resource_type: metricResource(resource) });
     }
+    const requested: Totals = new Map(sums.podRequests);
+    addTo(requested, sums.daemonRequests);
     const bornMs = parseTime(node.metadata.creationTimestamp ?? '') ?? clock.now();
     return {
       node,
       podsVersion: cluster.pods.versionOf(name),
       labels,
       bornMs,
-      requested: sums.podRequests,
+      requested,
       allocatable,
     };
   };
