@@ -19,8 +19,10 @@ export type TomlTable = { [key: string]: TomlValue };
 const bareKey = /[A-Za-z0-9_-]+/y;
 const blanks = /[ \t]*/y;
 /** Blanks, comments and line ends, as between the elements of an array. */
-const gap = /(?:[ \t\r\n]|#[^\n]*)*/y;
-const lineEnd = /[ \t]*(?:#[^\n]*)?(?:\r?\n|$)/y;
+const gap = /(?:[ \t]|\r?\n|#[\t\P{Cc}\u0080-\u009F]*)*/uy;
+const lineEnd = /[ \t]*(?:#[\t\P{Cc}\u0080-\u009F]*)?(?:\r?\n|$)/uy;
+/** What neither a comment nor a string may hold as it stands; a long string may have line ends. */
+const control = /[^\t\P{Cc}\u0080-\u009F]/u;
 const literal =
   /(?:true|false|[+-]?(?:inf|nan)|\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})?)?|\d{2}:\d{2}:\d{2}(?:\.\d+)?|0x[\da-fA-F](?:_?[\da-fA-F])*|0o[0-7](?:_?[0-7])*|0b[01](?:_?[01])*|[+-]?(?:0|[1-9](?:_?\d)*)(?:\.\d(?:_?\d)*)?(?:[eE][+-]?\d(?:_?\d)*)?)(?=[ \t\r\n,\]}#]|$)/y;
 
@@ -160,13 +162,10 @@ class Reader {
   private inlineTable(): TomlTable {
     const table: TomlTable = Object.create(null) as TomlTable;
     this.take('{');
-    this.skip(blanks);
-    if (!this.accept('}')) {
-      do {
-        this.entry(table, 'dotted');
-        this.skip(blanks);
-      } while (this.accept(','));
-      this.take('}');
+    for (this.skip(blanks); !this.accept('}'); this.skip(blanks)) {
+      this.entry(table, 'dotted');
+      this.skip(blanks);
+      if (!this.accept(',') && this.text[this.at] !== '}') throw this.expected('a comma or the end of the table');
     }
     this.origins.set(table, 'inline');
     return table;
@@ -177,6 +176,7 @@ class Reader {
     const end = this.endOf(quote);
     const raw = this.text.slice(this.at, end);
     if (raw.includes('\n')) throw this.expected(`a closing ${quote} on the same line`);
+    if (control.test(raw)) throw this.expected('an escape in place of a control character');
     this.at = end + 1;
     return quote === '"' ? this.unescape(raw) : raw;
   }
@@ -189,6 +189,7 @@ class Reader {
     // Up to two quotes may stand right before the closing three.
     while (this.text[end + 3] === quotes[0] && end + 3 - this.at < this.text.length) end += 1;
     const raw = this.text.slice(this.at, end);
+    if (control.test(raw.replaceAll(/\r?\n/g, ''))) throw this.expected('an escape in place of a control character');
     this.at = end + 3;
     return quotes === '"""' ? this.unescape(raw.replaceAll(/(?<!\\)((?:\\\\)*)\\[ \t]*\r?\n\s*/g, '$1')) : raw;
   }

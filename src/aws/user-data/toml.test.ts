@@ -22,6 +22,8 @@ describe('TOML', () => {
     ['a table named after one inside it', '[a.b]\ny = 2\n[a]\nx = 1', { a: { b: { y: '#2' }, x: '#1' } }],
     ['arrays of tables', '[[a]]\nx = 1\n[a.b]\ny = 2\n[[a]]\nx = 3', { a: [{ x: '#1', b: { y: '#2' } }, { x: '#3' }] }],
     ['inline tables', 'a = { x = 1, y.z = "b" }\nb = {}', { a: { x: '#1', y: { z: 'b' } }, b: {} }],
+    ['inline tables that end in a comma, as TOML 1.1 has them', 'a = { x = 1, }', { a: { x: '#1' } }],
+    ['tabs in comments and strings', '#\ta\nb = "\t" #\tc', { b: '\t' }],
     ['arrays over lines', 'a = [\n  1, # one\n  2,\n]\nb = []', { a: ['#1', '#2'], b: [] }],
     ['arrays of arrays', 'a = [["x", "y"], [1]]', { a: [['x', 'y'], ['#1']] }],
     ['basic strings', 'a = "b\\t\\"c\\" \\u00e9 \\U0001F600 \\\\"', { a: 'b\t"c" é 😀 \\' }],
@@ -56,6 +58,12 @@ describe('TOML', () => {
     ['a = [1 2]', 1],
     ['a = { b = 1', 1],
     ['a = "\\x"', 1],
+    ['a = "\u007f"', 1],
+    ["a = '\u0001'", 1],
+    ['a = """\nb\rc"""', 2],
+    ['# a comment\rb = 1', 1],
+    ['a = 1\rb = 2', 1],
+    ['a = { , }', 1],
   ])('refuses %j and says the line, not the text', (text, line) => {
     expect(() => readToml(text)).toThrow(`cannot read spec.userData as TOML: line ${line}: expected`);
   });

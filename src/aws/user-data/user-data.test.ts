@@ -303,6 +303,68 @@ mode = 'always'
     expect(() => of({ userData: 'secret' })).not.toThrow('secret');
   });
 
+  test.each([
+    ['settings = 1', 'settings', 'a table'],
+    ['[settings]\nkubernetes = "x"', 'settings.kubernetes', 'a table'],
+    ['[[settings.kubernetes]]', 'settings.kubernetes', 'a table'],
+    ['[settings.kubernetes]\nmax-pods = "many"', 'settings.kubernetes.max-pods', 'a whole number'],
+    ['[settings.kubernetes]\nevent-qps = 1.5', 'settings.kubernetes.event-qps', 'a whole number'],
+    ['[settings.kubernetes]\nevent-qps = 2026-01-01', 'settings.kubernetes.event-qps', 'a whole number'],
+    ['[settings.kubernetes]\nseccomp-default = 1', 'settings.kubernetes.seccomp-default', 'true or false'],
+    ['[settings.kubernetes]\ncluster-domain = 1', 'settings.kubernetes.cluster-domain', 'a string'],
+    [
+      '[settings.kubernetes]\ncluster-dns-ip = [1]',
+      'settings.kubernetes.cluster-dns-ip',
+      'a string or a list of strings',
+    ],
+    ['[settings.kubernetes.node-labels]\na = 1', 'settings.kubernetes.node-labels.a', 'a string'],
+    ['[settings.kubernetes]\neviction-hard = "x"', 'settings.kubernetes.eviction-hard', 'a table'],
+    ['[settings]\nbootstrap-commands = []', 'settings.bootstrap-commands', 'a table'],
+    [
+      '[settings.bootstrap-commands.x]\ncommands = ["ls"]',
+      'settings.bootstrap-commands.x.commands',
+      'a list of commands, each a list of strings',
+    ],
+  ])('a value of the wrong type fails the launch and is told: %j', (userData, path, what) => {
+    expect(() => of({ userData })).toThrow(`cannot use spec.userData: ${path} must be ${what}`);
+  });
+
+  test('settings of every type pass as they were written, in lines that end in CRLF, beside comments', () => {
+    const userData = [
+      '# ours',
+      '[settings.kubernetes] # the kubelet',
+      'event-qps = 0x1F',
+      'pod-pids-limit = 1_000',
+      'seccomp-default = true',
+      'allowed-unsafe-sysctls = ["a", "b"]',
+      'cluster-dns-ip = ["10.0.0.1", "10.0.0.2"]',
+      '[settings.kubernetes.static-pods.one]',
+      'enabled = true',
+      '[settings.kernel]',
+      'lockdown = "integrity"',
+    ].join('\r\n');
+    const text = of({ userData });
+    for (const line of [
+      'event-qps = 0x1F',
+      'pod-pids-limit = 1_000',
+      'seccomp-default = true',
+      "allowed-unsafe-sysctls = ['a', 'b']",
+      '[settings.kubernetes.static-pods.one]\nenabled = true',
+      "[settings.kernel]\nlockdown = 'integrity'",
+    ])
+      expect(text).toContain(line);
+    expect(text).not.toContain('\r');
+  });
+
+  test('keys that Bottlerocket does not know are dropped at any depth, and told', () => {
+    const ignored: string[] = [];
+    const userData =
+      '[settings.kubernetes.static-pods.one]\nenabled = true\ncolour = "red"\n[settings.bootstrap-commands.x]\ncommands = [["ls"]]\nuser = "me"';
+    const text = of({ userData }, { onIgnored: (keys: string[]) => ignored.push(...keys) });
+    expect(ignored).toEqual(['settings.kubernetes.static-pods.one.colour', 'settings.bootstrap-commands.x.user']);
+    expect(text).not.toMatch(/colour|user/);
+  });
+
   test('podsPerCore is never rendered', () => {
     expect(of({ kubelet: { podsPerCore: 7 } })).not.toMatch(/pods-per-core|7/);
   });
