@@ -1,8 +1,7 @@
 // Drift: nodes that are no longer what their pool asks for are replaced one command at a time, those without pods to move
 // first, then the ones that have waited longest. Static pools exchange theirs one for one.
 
-import type { Sliced } from '../../base/index.ts';
-import { parseTime } from '../../base/index.ts';
+import { parseQuantity, parseTime, quantityIn, type Sliced } from '../../base/index.ts';
 import type { NodePool } from '../kube/objects.ts';
 import { hasReschedulablePods } from './candidates.ts';
 import type { Command, Replacement } from './command.ts';
@@ -69,8 +68,8 @@ export function exchangeRoom(round: Round, pool: NodePool): number {
   let deleting = 0;
   for (const { machine, poolName, isQueued } of round.fleet.members) {
     if (poolName !== name || machine.claim === undefined) continue;
-    if (isQueued && machine.claim.metadata.deletionTimestamp === undefined) pendingDisruption += 1;
-    else if (machine.leaving) deleting += 1;
+    if (machine.leaving) deleting += 1;
+    else if (isQueued) pendingDisruption += 1;
     else active += 1;
   }
   for (const claim of objects.nodeClaims.values()) {
@@ -79,7 +78,7 @@ export function exchangeRoom(round: Round, pool: NodePool): number {
   if (active + pendingDisruption > (pool.spec?.replicas ?? 0)) return 0;
   const limit = pool.spec?.limits?.['nodes'];
   if (limit === undefined) return Number.POSITIVE_INFINITY;
-  return Number(limit) - active - deleting - pendingDisruption;
+  return quantityIn('units', parseQuantity(limit)) - active - deleting - pendingDisruption;
 }
 
 function driftedCommand(

@@ -129,6 +129,30 @@ describe('drift', () => {
     expect(staticDriftCommands(roundOf([budgeted, ...nodes]))).toHaveLength(2);
     expect(run([pool('default', {}, spec), ...nodes]).command).toBeUndefined();
   });
+
+  describe('of a static pool in the middle of an exchange', () => {
+    const going = (marked: boolean) => {
+      const objects = [
+        pool('default', { budgets: [{ nodes: '2' }] }, { replicas: 3 }),
+        ...['a', 'b', 'c'].flatMap((name) => drifted(name, old)),
+        ...machine('instead-of-a', { initialized: false }),
+      ];
+      const nodeState = ['a', 'b', 'c', 'instead-of-a'].map((name) => ({
+        node: name,
+        nodeClaim: name,
+        markedForDeletion: marked && name === 'a',
+      }));
+      return staticDriftCommands(roundOf(objects, { nodeState }, { queued: new Set(['a']) }));
+    };
+
+    test('goes on as far as the budget allows, without waiting for the nodes that came first', () => {
+      expect(going(true).map((command) => names(command.members))).toEqual([['b']]);
+    });
+
+    test('waits while a replacement is there whose node does not leave yet: that looks like one node too many', () => {
+      expect(going(false)).toEqual([]);
+    });
+  });
 });
 
 describe('requirements drift', () => {
