@@ -14,6 +14,7 @@ export {
   type DisruptionReason,
   decisionOf,
   partText,
+  podCount,
   type Replacement,
   savingsText,
   startedText,

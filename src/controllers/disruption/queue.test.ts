@@ -1,5 +1,5 @@
 // Commands being carried out: what is refused, what goes on with less, and in which order things happen.
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { NodeClaim } from '../../api/index.ts';
 import { type Command, type Member, Round } from '../../core/index.ts';
 import { resources } from '../../ports/index.ts';
@@ -58,6 +58,7 @@ test('a node is in one command at most', async () => {
 test('the log names the nodes that go and the claims that come', async () => {
   at = await openDisruption();
   await at.bench.machine('default', 'a', quiet);
+  await at.bench.apply(resources.pods, podOn('p', 'a'));
   const [a] = (await membersOf('a')) as [Member];
   const started = at.queue.start(replacing([a]), at.signal);
   await at.bench.run(0);
@@ -68,6 +69,7 @@ test('the log names the nodes that go and the claims that come', async () => {
   expect(line('disrupting node(s)')).toMatchObject({
     'disrupted-nodes': [{ Node: { name: 'a' }, NodeClaim: { name: 'a' }, 'instance-type': a.instanceType }],
     'replacement-nodes': [{ NodeClaim: { name } }],
+    'pod-count': 1,
   });
 });
 
@@ -79,6 +81,8 @@ test('a command that only deletes goes on with the nodes that could be marked', 
   await at.bench.run(2_000);
   expect(await isGoing('a')).toBe(true);
   expect(at.queue.has('gone')).toBe(false);
+  const line = at.bench.log.lines.find(({ message }) => message === 'disrupting node(s)');
+  expect(line?.fields['command']).toContain('delete: nodepools=[default]: [a] (savings');
 });
 
 test('a command that only deletes is not begun if no node could be marked', async () => {
@@ -162,4 +166,48 @@ test('a command waits 80 ms for each node in commands, but ten minutes at least 
   expect(patienceMs(7_500)).toBe(10 * minute);
   expect(patienceMs(15_000)).toBe(20 * minute);
   expect(patienceMs(100_000)).toBe(60 * minute);
+});
+
+describe('a command whose nodes cannot be deleted', () => {
+  const refuseDeletion = (of: (name: string) => boolean) => {
+    const remove = at.bench.kube.delete.bind(at.bench.kube);
+    at.bench.kube.delete = async (...call: Parameters<typeof remove>) => {
+      if (of(call[1].name)) throw new Error('refused');
+      return remove(...call);
+    };
+    return () => {
+      at.bench.kube.delete = remove;
+    };
+  };
+
+  test('tries again every second', async () => {
+    at = await openDisruption();
+    await at.bench.machine('default', 'a', quiet);
+    const allow = refuseDeletion(() => true);
+    await at.queue.start(empty(await membersOf('a')), at.signal);
+    await at.bench.run(5 * 60_000);
+    expect(at.queue.has('a')).toBe(true);
+    allow();
+    await at.bench.run(1_000);
+    expect(await isGoing('a')).toBe(true);
+    expect(at.queue.has('a')).toBe(false);
+  });
+
+  test('is given up after ten minutes: what stays is as it was before, what goes goes', async () => {
+    at = await openDisruption();
+    const kept = { ...quiet, claim: { metadata: { ...quiet.claim.metadata, finalizers: ['example.com/keep'] } } };
+    await at.bench.machine('default', 'a', kept);
+    await at.bench.machine('default', 'b', quiet);
+    refuseDeletion((name) => name === 'b');
+    await at.queue.start(empty(await membersOf('a', 'b')), at.signal);
+    await at.bench.run(11 * 60_000);
+    expect(at.queue.names().size).toBe(0);
+    expect([await at.isTainted('a'), await at.isTainted('b')]).toEqual([true, false]);
+    const { cluster } = at.bench.context;
+    expect(isLeaving(cluster.machines.ofClaim('a') as never)).toBe(true);
+    expect(isLeaving(cluster.machines.ofClaim('b') as never)).toBe(false);
+    const labels = { decision: 'delete', reason: 'empty', consolidation_type: 'delete' };
+    expect(at.bench.metrics.value('karpenter_voluntary_disruption_queue_failures_total', labels)).toBe(0);
+    expect(at.bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'empty' })).toBe(1);
+  });
 });

@@ -8,7 +8,7 @@
 import type { NodeClaim } from '../../api/index.ts';
 import { conditionType, isTrue } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
-import { type Command, decisionOf, type Replacement, startedText } from '../../core/index.ts';
+import { type Command, decisionOf, podCount, type Replacement, startedText } from '../../core/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import type { ClaimMetrics } from '../nodeclaim/claim-metrics.ts';
@@ -88,9 +88,10 @@ export class CommandQueue {
     }
   }
 
-  private async begin(command: Command, names: readonly string[], signal: AbortSignalLike): Promise<void> {
+  private async begin(wanted: Command, names: readonly string[], signal: AbortSignalLike): Promise<void> {
     const { cluster, clock, log } = this.context;
-    const marked = await this.mark(command, names);
+    const marked = await this.mark(wanted, names);
+    const command = { ...wanted, members: wanted.members.filter((_, index) => marked.includes(names[index] ?? '')) };
     for (const name of names) if (!marked.includes(name)) this.queued.delete(name);
     const isStatic = command.replacements.some(({ kind }) => kind === 'template');
     const going = marked.flatMap((name) => cluster.claims.get(name) ?? []);
@@ -116,6 +117,7 @@ export class CommandQueue {
       reason: command.reason.toLowerCase(),
       'disrupted-node-count': marked.length,
       'replacement-node-count': replacements.length,
+      'pod-count': podCount(command),
       'disrupted-nodes': command.members.map((member) => ({
         Node: { name: member.machine.node?.metadata.name },
         NodeClaim: { name: member.machine.claim?.metadata.name },
@@ -186,10 +188,13 @@ export class CommandQueue {
   private async carryOut(run: Running, signal: AbortSignalLike): Promise<void> {
     const { clock, log } = this.context;
     for (;;) {
+      const waitedMs = clock.now() - run.startedMs;
+      const isOverdue = waitedMs > patienceMs(this.queued.size);
       try {
         if (await this.step(run)) break;
+        if (isOverdue) throw new Unrecoverable(`replacements were not ready within ${waitedMs / 1000} s`);
       } catch (error) {
-        if (error instanceof Unrecoverable) {
+        if (isOverdue || error instanceof Unrecoverable) {
           log.error('failed to disrupt nodes', error, { controller: 'disruption', command: run.id });
           await this.putBack(run);
           break;
@@ -208,16 +213,10 @@ export class CommandQueue {
 
   /** True once everything that had to go has been told to. */
   private async step(run: Running): Promise<boolean> {
-    const { clock } = this.context;
-    const waitedMs = clock.now() - run.startedMs;
     for (const replacement of run.replacements) if (!replacement.isReady) await this.lookAt(run, replacement);
-    if (run.replacements.every(({ isReady }) => isReady)) {
-      await this.deleteAll(run);
-      return true;
-    }
-    const limitMs = patienceMs(this.queued.size);
-    if (waitedMs > limitMs) throw new Unrecoverable(`replacements were not ready within ${limitMs / 1000} s`);
-    return false;
+    if (!run.replacements.every(({ isReady }) => isReady)) return false;
+    await this.deleteAll(run);
+    return true;
   }
 
   private async lookAt(run: Running, replacement: { name: string; isReady: boolean }): Promise<void> {
@@ -261,10 +260,11 @@ export class CommandQueue {
     const { cluster } = this.context;
     const { metrics, counts } = this.parts;
     cluster.mark(run.keys, false);
-    const going = run.claims.flatMap((name) => cluster.claims.get(name) ?? []);
-    counts.setPendingDisruption(going, false);
-    // What stays behind is taken off by the next round's clean-up.
-    await Promise.allSettled(run.claims.map((name) => removeMarks(this.context, name)));
+    const claims = run.claims.flatMap((name) => cluster.claims.get(name) ?? []);
+    counts.setPendingDisruption(claims, false);
+    // Nodes that leave already keep their marks; a mark that cannot be taken off now goes with the next round's clean-up.
+    const staying = claims.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    await Promise.allSettled(staying.map(({ metadata }) => removeMarks(this.context, metadata.name ?? '')));
     const failed = run.replacements.filter(({ isReady }) => !isReady).length;
     const decision = decisionOf(run.command);
     // Dashboards know this metric with the decision under both names.

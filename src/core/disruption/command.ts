@@ -2,6 +2,7 @@
 // prints it. Its texts are what users read in events and logs.
 
 import type { PlannedNode } from '../plan.ts';
+import { isReschedulable } from '../pods/pod-classes.ts';
 import type { Member } from './fleet.ts';
 
 export type DisruptionReason = 'Empty' | 'Drifted' | 'Underutilized';
@@ -27,6 +28,11 @@ export interface Command {
 export function decisionOf({ members, replacements }: Pick<Command, 'members' | 'replacements'>): Decision {
   if (members.length === 0) return 'no-op';
   return replacements.length > 0 ? 'replace' : 'delete';
+}
+
+/** How many pods need another place. */
+export function podCount({ members }: Pick<Command, 'members'>): number {
+  return members.reduce((count, { pods }) => count + pods.filter(isReschedulable).length, 0);
 }
 
 /** `replace: [a, b] -> [1 replacement]` */
