@@ -42,7 +42,7 @@ export interface ControllerContext {
   recorder: Recorder;
   settings: ControllerSettings;
   /** Plans a snapshot without holding up the event loop. */
-  plan(snapshot: Snapshot, options?: Pick<PlanOptions, 'onEmptyPool' | 'onZones'>): Promise<Plan>;
+  plan(snapshot: Snapshot, options?: Pick<PlanOptions, 'onEmptyPool' | 'onRelaxed' | 'onZones'>): Promise<Plan>;
   /** Claims this process made that are not launched yet. */
   ledger: LaunchLedger;
   /** Uniform in [0, 1); seeded in tests. */

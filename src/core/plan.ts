@@ -101,6 +101,8 @@ export interface PlanOptions {
   onEmptyPool?: (pool: EmptyPool) => void;
   /** Told how many waiting pods can only go to which zone: its name, `flexible` or `none`. */
   onZones?: (pods: ReadonlyMap<string, number>) => void;
+  /** Told about each pod that could not have all it wants, with what it does without, in the order it was given up. */
+  onRelaxed?: (pod: string, changes: readonly string[]) => void;
   /** Reads the CEL selectors of devices, where devices are not ignored; the planner knows no CEL. */
   compileDeviceSelector?: CompileDeviceSelector;
   /** False leaves out the price improvement step after the first packing. */

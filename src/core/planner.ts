@@ -4,13 +4,13 @@
 import { atOnce, type Sliced } from '../base/index.ts';
 import { improveInSlices } from './improve/improve.ts';
 import { ClaimFinisher } from './packing/finish.ts';
-import { type Failure, solveInSlices } from './packing/solve.ts';
+import { type Failure, type Packed, solveInSlices } from './packing/solve.ts';
 import type { Plan, PlannedNode, PlanOptions, Reason, UnschedulablePod } from './plan.ts';
 import { minValuesMessage } from './pools/min-values.ts';
 import { effectiveZones } from './reasons/effective-zones.ts';
 import { emptyPools, explain, noPoolsReason } from './reasons/explain.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { PlannedPod, PodGroup } from './workload.ts';
+import type { PlannedPod, PodGroup, Workload } from './workload.ts';
 import { indexSnapshotInSlices, type World } from './world.ts';
 
 export function planSnapshot(snapshot: Snapshot, options: PlanOptions = {}): Plan {
@@ -39,6 +39,7 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
   if (world.hasPools) {
     const packed = yield* solveInSlices(world, { strictReservations: true });
     options.onZones?.(effectiveZones(world, packed.topology));
+    if (options.onRelaxed !== undefined) tellRelaxed(workload, packed, options.onRelaxed);
     const finisher = new ClaimFinisher(world);
     const { claims, poolLimits } = packed.claims;
     for (const claim of options.improve === false ? claims : yield* improveInSlices(world, claims, poolLimits)) {
@@ -84,6 +85,14 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
     existingNodes,
     unschedulable: unschedulable.sort((left, right) => (left.pod < right.pod ? -1 : left.pod > right.pod ? 1 : 0)),
   };
+}
+
+function tellRelaxed(workload: Workload, packed: Packed, tell: NonNullable<PlanOptions['onRelaxed']>): void {
+  for (const [at, step] of packed.steps) {
+    const { key, group } = workload.pods[at] as PlannedPod;
+    const changes = group.steps.slice(1, step + 1).flatMap(({ constraint }) => constraint.change?.() ?? []);
+    if (changes.length > 0) tell(key, changes);
+  }
 }
 
 function truncationReason(poolName: string, keys: readonly string[]): Reason {

@@ -37,6 +37,8 @@ export interface Constraint {
   readonly fickle: boolean;
   readonly volumes: readonly NodeWish[];
   readonly ports: readonly HostPort[];
+  /** Says how it differs from the step before. */
+  readonly change: PodVariant['change'];
 }
 
 export interface PodGroup {
@@ -363,6 +365,7 @@ class Grouping {
         fickle: canChangeItsMind(rules),
         volumes,
         ports: shape.ports,
+        change: variant.change,
       };
     });
   }

@@ -1,11 +1,11 @@
 import { setImmediate as settle } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../base/index.ts';
-import type { Plan } from '../../core/index.ts';
+import type { Plan, PlanOptions } from '../../core/index.ts';
 import type { Pod } from '../../ports/index.ts';
 import { Cluster } from '../../state/index.ts';
 import type { ControllerContext } from '../context.ts';
-import { recordedMetrics } from '../testing/records.testing.ts';
+import { recordedLog, recordedMetrics } from '../testing/records.testing.ts';
 import { provisioningMetrics } from './metrics.ts';
 import { planningPass } from './planning-pass.ts';
 
@@ -19,19 +19,22 @@ function setting() {
   const clock = new VirtualClock({ startMs: 60_000, settle: () => settle() });
   const cluster = new Cluster(clock);
   const metrics = recordedMetrics();
+  const log = recordedLog();
   for (const name of ['web', 'huge']) cluster.setPod({ metadata: { name, namespace: 'shop' }, spec: {} } as Pod);
   const context = {
     clock,
     cluster,
     metrics,
     random: () => 0.5,
-    plan: async (_: unknown, options: { onZones?(pods: Map<string, number>): void }) => {
+    log,
+    plan: async (_: unknown, options: PlanOptions) => {
       await clock.sleep(2_500);
+      options.onRelaxed?.('shop/web', ['removing: spec.topologySpreadConstraints={}']);
       options.onZones?.(new Map([['zone-1', 1]]));
       return plan;
     },
   } as unknown as ControllerContext;
-  return { clock, cluster, metrics, run: () => planningPass(context, provisioningMetrics(metrics), {} as never) };
+  return { clock, cluster, log, metrics, run: () => planningPass(context, provisioningMetrics(metrics), {} as never) };
 }
 
 test('a pass that goes on says for how long, and what it left when it is over', async () => {
@@ -57,4 +60,19 @@ test('the first decision about a pod is timed from when it was first seen', asyn
   expect(metrics.value('karpenter_pods_scheduling_decision_duration_seconds')).toBe(3.5);
   expect(cluster.pods.decisions.of('shop/web').placedMs).toBe(62_500);
   expect(cluster.pods.decisions.of('shop/huge')).toEqual({ triedMs: 62_500 });
+});
+
+test('preferences that a pod does without are logged, with the pod and what was given up', async () => {
+  const { clock, log, run } = setting();
+  const passing = run();
+  await clock.runFor(3_000);
+  await passing;
+  expect(log.lines).toContainEqual({
+    message: 'relaxing soft constraints for pod since it previously failed to schedule',
+    fields: {
+      controller: 'provisioner',
+      Pod: { name: 'web', namespace: 'shop' },
+      reason: 'removing: spec.topologySpreadConstraints={}',
+    },
+  });
 });

@@ -7,6 +7,7 @@ import type { ControllerContext } from '../context.ts';
 import type { ProvisioningMetrics } from './metrics.ts';
 
 const controller = 'provisioner';
+const relaxing = 'relaxing soft constraints for pod since it previously failed to schedule';
 /** How often a long pass says that it is still going on. */
 const tickMs = 1_000;
 
@@ -16,7 +17,7 @@ export async function planningPass(
   metrics: ProvisioningMetrics,
   snapshot: Snapshot,
 ): Promise<{ plan: Plan; emptyPools: readonly EmptyPool[] }> {
-  const { clock, random } = context;
+  const { clock, log, random } = context;
   const pass = { controller, scheduling_id: Math.floor(random() * 2 ** 48).toString(16) };
   const startedMs = clock.now();
   const emptyPools: EmptyPool[] = [];
@@ -29,6 +30,10 @@ export async function planningPass(
   try {
     const plan = await context.plan(snapshot, {
       onEmptyPool: (pool) => void emptyPools.push(pool),
+      onRelaxed: (pod, changes) => {
+        const [namespace, name] = pod.split('/');
+        for (const reason of changes) log.debug(relaxing, { controller, Pod: { name, namespace }, reason });
+      },
       onZones: (pods) => {
         zones = pods;
       },

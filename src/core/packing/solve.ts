@@ -25,6 +25,8 @@ export interface Packed {
   readonly devices: DeviceState | undefined;
   /** Positions of pods without a place, in queue order, with the reason's kind. */
   readonly failed: readonly { readonly pod: number; readonly failure: Failure }[];
+  /** The step at which a pod was placed, or given up, if it was not the first. */
+  readonly steps: ReadonlyMap<number, number>;
 }
 
 export interface SolveOptions {
@@ -60,9 +62,12 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
 
   const place = (group: PodGroup, pod: number): Failure | undefined => {
     if (group.needsDevices && devices === undefined) return 'devices';
-    for (const step of group.steps) {
-      const verdict = placeStep(group, step, pod);
-      if (verdict !== 'refused') return verdict === 'placed' ? undefined : verdict;
+    for (let at = 0; at < group.steps.length; at++) {
+      const verdict = placeStep(group, group.steps[at] as GroupStep, pod);
+      if (verdict === 'refused') continue;
+      if (at > 0) steps.set(pod, at);
+      else steps.delete(pod);
+      return verdict === 'placed' ? undefined : verdict;
     }
     return 'refused';
   };
@@ -73,6 +78,7 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
   };
 
   const failures = new Map<number, Failure>();
+  const steps = new Map<number, number>();
   let placed = 0;
   const drain = function* (queue: number[]): Sliced<void> {
     const lengthWhenPushed = new Map<number, number>();
@@ -106,8 +112,9 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
     claims.lastResort = true;
     yield* drain(stuck.sort((left, right) => left - right));
   }
+  for (const pod of failures.keys()) steps.set(pod, (workload.pods[pod] as PlannedPod).group.steps.length - 1);
   const failed = [...failures].map(([pod, failure]) => ({ pod, failure })).sort((left, right) => left.pod - right.pod);
-  return { claims, nodes, topology, devices, failed };
+  return { claims, nodes, topology, devices, failed, steps };
 }
 
 /** Another domain than the one it should be in would keep its rules too. */

@@ -27,6 +27,8 @@ export interface PodVariant {
   readonly tolerations: readonly Toleration[];
   /** The topology rules this variant follows. */
   readonly owned: readonly TopologyGroup[];
+  /** Says how it differs from the variant before it; undefined for the pod as it is written. */
+  readonly change: (() => string) | undefined;
 }
 
 export interface VariantContext {
@@ -46,6 +48,7 @@ interface Wishes {
   preferredAntiAffinity: readonly PodAffinityTerm[];
   spreads: readonly TopologySpreadConstraint[];
   tolerations: readonly Toleration[];
+  change: (() => string) | undefined;
 }
 
 export function podVariants(context: VariantContext, pod: Pod): PodVariant[] {
@@ -85,41 +88,68 @@ function wishesOf(context: VariantContext, pod: Pod): Wishes {
     ),
     spreads: context.respectPreferences ? spreads : spreads.filter((spread) => !isOptional(spread)),
     tolerations: pod.spec?.tolerations ?? [],
+    change: undefined,
   };
 }
 
 /** The next weaker wishes, or undefined when only what is required is left. */
 function relaxed(context: VariantContext, wishes: Wishes): Wishes | undefined {
+  const { required, preferredAffinity, preferredAntiAffinity, preferredNodes, spreads } = wishes;
+  const without = (field: string, value: unknown, rest: Partial<Wishes>): Wishes => ({
+    ...wishes,
+    ...rest,
+    change: () => `removing: spec.${field}=${JSON.stringify(value)}`,
+  });
   // Required terms are alternatives: the first is given up while there is another.
-  if (wishes.required.length > 1) return { ...wishes, required: wishes.required.slice(1) };
-  if (wishes.preferredAffinity.length > 0) {
-    return { ...wishes, preferredAffinity: wishes.preferredAffinity.slice(1) };
+  if (required.length > 1) {
+    return without(`affinity.nodeAffinity.required${whileScheduling}[0]`, required[0], { required: required.slice(1) });
   }
-  if (wishes.preferredAntiAffinity.length > 0) {
-    return { ...wishes, preferredAntiAffinity: wishes.preferredAntiAffinity.slice(1) };
+  if (preferredAffinity.length > 0) {
+    return without(`affinity.podAffinity.preferred${whileScheduling}[0]`, preferredAffinity[0], {
+      preferredAffinity: preferredAffinity.slice(1),
+    });
   }
-  if (wishes.preferredNodes.length > 0) return { ...wishes, preferredNodes: wishes.preferredNodes.slice(1) };
-  const optional = wishes.spreads.findIndex(isOptional);
+  if (preferredAntiAffinity.length > 0) {
+    return without(`affinity.podAntiAffinity.preferred${whileScheduling}[0]`, preferredAntiAffinity[0], {
+      preferredAntiAffinity: preferredAntiAffinity.slice(1),
+    });
+  }
+  if (preferredNodes.length > 0) {
+    return without(`affinity.nodeAffinity.preferred${whileScheduling}[0]`, preferredNodes[0], {
+      preferredNodes: preferredNodes.slice(1),
+    });
+  }
+  const optional = spreads.findIndex(isOptional);
   if (optional >= 0) {
     // The last one takes the freed place, which decides which of several goes next.
-    const spreads = [...wishes.spreads];
-    const last = spreads.pop() as TopologySpreadConstraint;
-    if (optional < spreads.length) spreads[optional] = last;
-    return { ...wishes, spreads };
+    const rest = [...spreads];
+    const last = rest.pop() as TopologySpreadConstraint;
+    if (optional < rest.length) rest[optional] = last;
+    return without('topologySpreadConstraints', spreads[optional], { spreads: rest });
   }
   if (context.relaxPreferNoSchedule) {
     const tolerations = toleratingPreferences(wishes.tolerations);
-    if (tolerations !== wishes.tolerations) return { ...wishes, tolerations };
+    if (tolerations !== wishes.tolerations) {
+      return { ...wishes, tolerations, change: () => 'adding: a toleration of PreferNoSchedule taints' };
+    }
   }
   return undefined;
 }
+
+const whileScheduling = 'DuringSchedulingIgnoredDuringExecution';
 
 function variantOf(context: VariantContext, pod: Pod, wishes: Wishes): PodVariant {
   const { table } = context;
   const base = requirementsOf(context, pod, wishes);
   const strict = nodeWish(table, base);
   const wish = wishes.preferredNodes.length > 0 ? nodeWish(table, [...base, ...preference(context, wishes)]) : strict;
-  return { wish, strict, tolerations: wishes.tolerations, owned: ownedGroups(context, pod, wishes) };
+  return {
+    wish,
+    strict,
+    tolerations: wishes.tolerations,
+    owned: ownedGroups(context, pod, wishes),
+    change: wishes.change,
+  };
 }
 
 function ownedGroups(context: VariantContext, pod: Pod, wishes: Wishes): TopologyGroup[] {
