@@ -105,6 +105,16 @@ describe('one node', () => {
     expect(names(single(restless('Never')).command?.members)).toEqual(['a']);
   });
 
+  test('is replaced although the new node will be inside its own quiet time', () => {
+    const { command } = single([
+      pool('default', { consolidateAfter: '10m' }),
+      ...machine('a', { type: 'c16' }),
+      running('a'),
+    ]);
+    expect(names(command?.members)).toEqual(['a']);
+    expect(command?.replacements).toHaveLength(1);
+  });
+
   test('keeps zonal spread and anti-affinity', () => {
     const app = { app: 'web' };
     const spreading = (zone: string, name: string) => [

@@ -161,6 +161,8 @@ describe('a claim has drifted', () => {
     await machine(pool);
     await bench.run(minute);
     expect(await reason()).toBe('AMIDrift');
+    const marking = { message: 'marking drifted', fields: { NodeClaim: { name: 'a' }, reason: 'AMIDrift' } };
+    expect(bench.log.lines.filter(({ message }) => message === marking.message)).toMatchObject([marking]);
     const requirements = [{ key: 'karpenter.sh/capacity-type', operator: 'In', values: ['spot'] }];
     await bench.apply<NodePool>(nodePools, {
       metadata: { name: 'default' },

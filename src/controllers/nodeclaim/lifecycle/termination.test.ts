@@ -206,6 +206,10 @@ describe('a termination grace period', () => {
     const { metadata } = await bench.claim();
     const at = new Date(Date.parse(metadata.deletionTimestamp ?? '') + 300_000).toISOString().replace('.000', '');
     expect(metadata.annotations?.[deadline]).toBe(at);
+    expect(bench.log.lines).toContainEqual({
+      message: 'annotated nodeclaim',
+      fields: { controller: 'nodeclaim.lifecycle', NodeClaim: { name: 'a' }, [deadline]: at },
+    });
     expect(bench.eventsOf('TerminationGracePeriodExpiring')).toMatchObject([
       { type: 'Warning', subject: { kind: 'NodeClaim', name: 'a' }, message: `All pods will be deleted by ${at}` },
     ]);
