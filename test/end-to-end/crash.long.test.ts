@@ -1,7 +1,7 @@
 // The controller is killed in the middle of a write, and so is the one started in its place, and the next, each after it has
-// written more than the one before (one that never gets far enough could never finish a move): the cluster comes to the same rest as with one that lives, nothing is launched twice, nothing is
-// left behind, nobody's budget is broken. Here on a real control plane, with SIGKILL, at a few dozen writes;
-// test/scenario/lifecycle does it at every single one in virtual time.
+// written more than the one before: one that never gets far enough could never finish a move. The cluster comes to the same
+// rest as with one that lives, nothing is launched twice, nothing is left behind, nobody's budget is broken. Here on a real
+// control plane, with SIGKILL, at a few dozen writes; test/scenario/lifecycle does it at every single one in virtual time.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiProxy } from './harness/api-proxy.ts';
 import { useKubelets } from './harness/kubelets.ts';

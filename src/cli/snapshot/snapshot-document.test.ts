@@ -93,6 +93,13 @@ test('the same object twice is a mistake', () => {
   ]);
 });
 
+test('two lists of instance types for one NodePool are a mistake', () => {
+  const instanceTypes = ['a', 'b', 'a'].map((nodePool) => ({ nodePool, items: [] }));
+  expect(complaints(snapshot({ objects: list(), instanceTypes }))).toEqual([
+    'instanceTypes.2 is a second list for NodePool a: keep one',
+  ]);
+});
+
 test('kinds nobody reads are counted, whatever is inside', () => {
   const { problems, unknownKinds } = checkSnapshot(
     snapshot({ objects: list({ kind: 'ConfigMap' }, { kind: 'toString' }) }),

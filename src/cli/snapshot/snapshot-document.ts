@@ -175,4 +175,10 @@ function checkDetails(snapshot: Snapshot, problems: ShapeProblem[]): void {
       problems.push({ path: ['nodeState', index], message: 'names neither a node nor a nodeClaim' });
     }
   }
+  const offered = new Set<string>();
+  for (const [index, { nodePool }] of (snapshot.instanceTypes ?? []).entries()) {
+    if (offered.has(nodePool))
+      problems.push({ path: ['instanceTypes', index], message: `is a second list for NodePool ${nodePool}: keep one` });
+    offered.add(nodePool);
+  }
 }
