@@ -2,8 +2,9 @@
 // listed in scripts/suites.ts with what each needs.
 import { defineConfig } from 'vitest/config';
 
+// Files share modules within a worker: importing them anew for each file took longer than many of the tests.
 const project = (name: string, include: string[], extra: Record<string, unknown> = {}) => ({
-  test: { name, include, exclude: ['**/*.long.test.ts'], environment: 'node', ...extra },
+  test: { name, include, exclude: ['**/*.long.test.ts'], environment: 'node', isolate: false, ...extra },
 });
 
 const controlPlane = 'test/setup/global-control-plane.ts';
@@ -15,8 +16,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      // Unit tests share modules within a worker: importing them anew for each file took longer than the tests.
-      project('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], { testTimeout: 60_000, isolate: false }),
+      project('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], { testTimeout: 60_000 }),
       project('planner', ['test/planner/**/*.test.ts'], { testTimeout: 120_000 }),
       project('cli', ['test/cli/**/*.test.ts'], { testTimeout: 60_000 }),
       project('scenario', ['test/scenario/**/*.test.ts'], { testTimeout: 60_000 }),

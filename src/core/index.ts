@@ -44,6 +44,7 @@ export {
   allocatableOf,
   customLabels,
   type LaunchOption,
+  launchCapacityTypes,
   launchOptions,
   singleValuedLabels,
 } from './launch/launch-options.ts';

@@ -88,7 +88,19 @@ function capacityOf(type: InstanceTypeSpec): readonly (readonly [string, Quantit
   return capacity;
 }
 
-function largest(types: readonly InstanceTypeSpec[]): Map<string, Quantity> {
+/** The same list is asked about when its room is looked for, taken and kept. */
+const largests = new WeakMap<readonly InstanceTypeSpec[], ReadonlyMap<string, Quantity>>();
+
+function largest(types: readonly InstanceTypeSpec[]): ReadonlyMap<string, Quantity> {
+  let capacity = largests.get(types);
+  if (capacity === undefined) {
+    capacity = computeLargest(types);
+    largests.set(types, capacity);
+  }
+  return capacity;
+}
+
+function computeLargest(types: readonly InstanceTypeSpec[]): Map<string, Quantity> {
   const capacity = new Map<string, Quantity>();
   for (const type of types) {
     for (const [name, amount] of capacityOf(type)) {

@@ -10,7 +10,7 @@ import {
 import {
   customLabels,
   type InstanceTypeSpec,
-  launchOptions,
+  launchCapacityTypes,
   type PlannedNode,
   type ProviderFacts,
   type RequirementSpec,
@@ -83,19 +83,10 @@ export function claimFromTemplate(inputs: ClaimInputs, requirements: readonly Re
 /** The plan's requirements with the instance types it settled on and the capacity types they can be had as. */
 function claimRequirements(planned: PlannedNode, { instanceTypes, facts }: ClaimInputs): RequirementSpec[] {
   const chosen = new Set(planned.instanceTypes);
-  const options = launchOptions(
-    instanceTypes.filter((type) => chosen.has(type.name)),
-    planned.requirements,
-    facts,
-  );
-  const capacityTypes = new Set<string>();
-  for (const { offering } of options) {
-    for (const each of offering.requirements) {
-      if (each.key === label.capacityType) for (const value of each.values ?? []) capacityTypes.add(value);
-    }
-  }
+  const types = instanceTypes.filter((type) => chosen.has(type.name));
+  const capacityTypes = launchCapacityTypes(types, planned.requirements, facts);
   const narrowed = new Map<string, string[]>([[label.instanceType, planned.instanceTypes]]);
-  if (capacityTypes.size > 0) narrowed.set(label.capacityType, [...capacityTypes].sort());
+  if (capacityTypes.length > 0) narrowed.set(label.capacityType, capacityTypes);
   const minValuesOf = (key: string): number =>
     Math.max(0, ...planned.requirements.filter((each) => each.key === key).map((each) => each.minValues ?? 0));
   return [

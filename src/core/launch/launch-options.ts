@@ -19,15 +19,7 @@ export function launchOptions(
   requirements: readonly RequirementSpec[],
   facts: ProviderFacts,
 ): LaunchOption[] {
-  const match = matcherFor(facts).match(requirements);
-  const options: LaunchOption[] = [];
-  for (const instanceType of types) {
-    if (!match.allowsType(instanceType)) continue;
-    for (const offering of instanceType.offerings) {
-      if (offering.available && match.allowsOffering(offering)) options.push({ instanceType, offering });
-    }
-  }
-  return options.sort(
+  return launchable(types, requirements, facts).sort(
     (left, right) =>
       left.offering.price - right.offering.price ||
       (left.instanceType.name < right.instanceType.name
@@ -36,6 +28,38 @@ export function launchOptions(
           ? 1
           : 0),
   );
+}
+
+/** In the order of the types. */
+function launchable(
+  types: readonly InstanceTypeSpec[],
+  requirements: readonly RequirementSpec[],
+  facts: ProviderFacts,
+): LaunchOption[] {
+  const match = matcherFor(facts).match(requirements);
+  const options: LaunchOption[] = [];
+  for (const instanceType of types) {
+    if (!match.allowsType(instanceType)) continue;
+    for (const offering of instanceType.offerings) {
+      if (offering.available && match.allowsOffering(offering)) options.push({ instanceType, offering });
+    }
+  }
+  return options;
+}
+
+/** The capacity types the types can be had as, sorted. */
+export function launchCapacityTypes(
+  types: readonly InstanceTypeSpec[],
+  requirements: readonly RequirementSpec[],
+  facts: ProviderFacts,
+): string[] {
+  const capacityTypes = new Set<string>();
+  for (const { offering } of launchable(types, requirements, facts)) {
+    for (const { key, values } of offering.requirements) {
+      if (key === label.capacityType) for (const value of values ?? []) capacityTypes.add(value);
+    }
+  }
+  return [...capacityTypes].sort();
 }
 
 /** A burst asks about the same types for every claim. */
