@@ -4,8 +4,7 @@ export { unreadableSchedules } from './budgets/budgets.ts';
 export { isTimeZone } from './budgets/time-zone.ts';
 export type { CompileDeviceSelector } from './devices/claim-requests.ts';
 export type { Device } from './devices/device-pools.ts';
-export { approvedText, isBalanced, type Score } from './disruption/balanced.ts';
-export type { Blocker } from './disruption/candidates.ts';
+export { approvedText, type Move, policyOf, type Score } from './disruption/balanced.ts';
 export {
   type Command,
   type ConsolidationType,

@@ -12,9 +12,10 @@ import {
   driftCommand,
   emptinessCommand,
   emptinessProblem,
-  isBalanced,
   type Member,
+  type Move,
   multiNodeCommand,
+  policyOf,
   Round,
   type Score,
   type Sets,
@@ -176,7 +177,7 @@ export class DisruptionLoop {
   private async drift({ round }: Look, signal: AbortSignalLike): Promise<Tried> {
     this.countEligible(round, 'Drifted');
     const { command, blocked } = await this.searched(round, 'Drifted', '', driftCommand(round));
-    for (const { member, message } of blocked) this.parts.report.blocked(member, { message });
+    for (const { member, message } of blocked) this.parts.report.blocked(member, { code: 'PodsDoNotFit', message });
     return command === undefined ? 'idle' : this.start(command, signal);
   }
 
@@ -188,7 +189,7 @@ export class DisruptionLoop {
     const found = await this.searched(round, 'Underutilized', 'multi', work);
     this.ahead = found.ahead;
     if (found.timedOut) this.parts.metrics.timeouts.add({ consolidation_type: 'multi' });
-    this.judge(found.rejected, 'rejected');
+    if (found.rejected !== undefined) this.judge(found.rejected, 'rejected');
     if (found.command === undefined) {
       if (!found.constrained && !found.timedOut) this.settle('multi', changedAt);
       return 'idle';
@@ -208,21 +209,16 @@ export class DisruptionLoop {
     if (found.command === undefined) [this.unseenPools, this.seenNodes] = [found.unseen, found.seen];
     if (found.timedOut) metrics.timeouts.add({ consolidation_type: 'single' });
     for (const { member, answer } of found.refused) {
-      report.unconsolidatable(member, answer.message);
+      report.unconsolidatable(member, answer);
       if (answer.code === 'ReplacementLoop') this.noticeLoop(member, answer.message);
     }
-    this.judge(found.rejected, 'rejected');
+    for (const move of found.rejected) this.judge(move, 'rejected');
     if (found.command === undefined) {
       if (!found.constrained && !found.timedOut) this.settle('single', changedAt);
       return 'idle';
     }
     const { command } = found;
     this.announce(command, found.scores);
-    const [member] = command.members;
-    if (member !== undefined && !isBalanced(member)) {
-      const policy = member.pool?.spec?.disruption?.consolidationPolicy ?? 'WhenEmptyOrUnderutilized';
-      metrics.moves.add({ decision: 'approved', nodepool: member.poolName ?? '', policy });
-    }
     return this.startIfStillTrue(command, signal, (later) => this.validate(later, command));
   }
 
@@ -271,16 +267,19 @@ export class DisruptionLoop {
   }
 
   private announce(command: Command, scores: readonly Score[]): void {
-    this.judge(scores, 'approved');
+    this.judge({ members: command.members, scores }, 'approved');
     if (command.replacements.length > 0) this.parts.report.candidate(command);
     for (const score of scores) this.parts.report.approved(command, approvedText(score), score.poolName);
   }
 
-  private judge(scores: readonly Score[], decision: 'approved' | 'rejected'): void {
+  /** A move counts once in every pool that takes part; only Balanced ones have a score. */
+  private judge({ members, scores }: Move, decision: 'approved' | 'rejected'): void {
     const { metrics } = this.parts;
-    for (const { poolName, score } of scores) {
-      const labels = { decision, nodepool: poolName, policy: 'Balanced' };
-      metrics.moves.add(labels);
+    for (const [nodepool, policy] of new Map(members.map((member) => [member.poolName ?? '', policyOf(member)]))) {
+      metrics.moves.add({ decision, nodepool, policy });
+    }
+    for (const { poolName, score, approved } of scores) {
+      const labels = { decision: approved ? 'approved' : 'rejected', nodepool: poolName, policy: 'Balanced' };
       if (Number.isFinite(score)) metrics.score.observe(score, labels);
     }
   }
@@ -315,7 +314,7 @@ export class DisruptionLoop {
         continue;
       }
       for (const problem of [emptinessProblem(member, hasBufferPods), consolidationProblem(member)]) {
-        if (problem !== undefined && !problem.silent) report.unconsolidatable(member, problem.message);
+        if (problem !== undefined && !problem.silent) report.unconsolidatable(member, problem);
       }
     }
   }

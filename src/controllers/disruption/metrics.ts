@@ -58,7 +58,7 @@ export function disruptionMetrics(metrics: Metrics) {
       name: 'karpenter_consolidation_score',
       help: 'Scores of moves in Balanced NodePools.',
       labels: ['decision', 'nodepool', 'policy'],
-      buckets: [0, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10],
+      buckets: [0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10],
     }),
     loops: metrics.counter({
       name: 'kerf_disruption_replacement_loops_total',

@@ -1,8 +1,11 @@
 // What users see of disruption that does nothing: events and gauges, on a cluster where nothing else changes.
 import { afterEach, describe, expect, test } from 'vitest';
 import { annotation } from '../../api/index.ts';
+import { type Member, Round } from '../../core/index.ts';
 import { type Node, resources } from '../../ports/index.ts';
+import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
 import { type DisruptionBench, openDisruption, podOn, quiet } from './disruption-bench.testing.ts';
+import { DisruptionReport } from './report.ts';
 
 let at: DisruptionBench;
 afterEach(() => at.bench.close());
@@ -34,6 +37,25 @@ test('a policy that keeps a node is told to node and claim', async () => {
   await round();
   const text = 'NodePool "default" has consolidation policy WhenEmpty, but node is not empty';
   expect(at.told('Unconsolidatable')).toEqual([text, text]);
+});
+
+test('what is said again with other figures is the same event, another reason is another one', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  const { context } = at.bench;
+  const report = new DisruptionReport(context);
+  const round = Round.of(snapshotFor(context, await instanceTypesOfPools(context)));
+  const [member] = round.fleet.members as [Member];
+  const code = 'PodsDoNotFit';
+  report.unconsolidatable(member, { code, message: 'not all pods would schedule, 3 nodes are full' });
+  report.unconsolidatable(member, { code, message: 'not all pods would schedule, 4 nodes are full' });
+  report.unconsolidatable(member, { code: 'NotCheaper', message: "Can't replace with a cheaper node" });
+  report.blocked(member, { code, message: 'not all pods would schedule' });
+  const [first, , second, , third, , fourth] = at.bench.events;
+  expect(second?.dedupeValues).toEqual(first?.dedupeValues);
+  expect(third?.dedupeValues).not.toEqual(first?.dedupeValues);
+  expect([first?.dedupeMs, fourth?.dedupeMs]).toEqual([15 * 60_000, undefined]);
+  expect(first?.message).toBe('Not all pods would schedule, 3 nodes are full');
 });
 
 test('a pool whose budget allows nothing is told so, once per reason it blocks', async () => {

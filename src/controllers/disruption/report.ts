@@ -1,12 +1,19 @@
 // What users are told about disruption: events on nodes, claims and pools. Texts are interface.
 import type { NodeClaim } from '../../api/index.ts';
-import { type Blocker, type Command, type Member, partText, savingsText } from '../../core/index.ts';
+import { type Command, type Member, partText, savingsText } from '../../core/index.ts';
 import type { EventSubject, Node, RecordedEvent } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { aboutClaim, aboutNode, aboutPool } from '../event-subjects.ts';
 
 const unconsolidatableMs = 900_000;
 const poolBlockedMs = 60_000;
+
+/** An event about a node; what says the same with other figures in it is not said again while it is remembered. */
+interface Told extends Pick<RecordedEvent, 'reason' | 'message' | 'dedupeMs'> {
+  readonly type?: RecordedEvent['type'];
+  /** What is said, without figures that change from round to round. */
+  readonly gist: string;
+}
 
 export class DisruptionReport {
   private readonly context: ControllerContext;
@@ -15,80 +22,78 @@ export class DisruptionReport {
     this.context = context;
   }
 
-  blocked(member: Member, blocker: Pick<Blocker, 'message' | 'silent'>): void {
-    if (!blocker.silent) this.tell(member, 'DisruptionBlocked', capitalised(blocker.message));
+  blocked(member: Member, { code, message, silent }: { code: string; message: string; silent?: boolean }): void {
+    if (!silent) this.tell(member, { reason: 'DisruptionBlocked', message: capitalised(message), gist: code });
   }
 
-  unconsolidatable(member: Member, message: string): void {
-    this.tell(member, 'Unconsolidatable', capitalised(message), unconsolidatableMs);
+  unconsolidatable(member: Member, { code, message }: { code: string; message: string }): void {
+    const text = capitalised(message);
+    this.tell(member, { reason: 'Unconsolidatable', message: text, gist: code, dedupeMs: unconsolidatableMs });
   }
 
   goesInCircles(member: Member, message: string): void {
-    this.tell(member, 'ReplacementLoop', message, unconsolidatableMs, 'Warning');
+    const dedupeMs = unconsolidatableMs;
+    this.tell(member, { type: 'Warning', reason: 'ReplacementLoop', message, gist: '', dedupeMs });
   }
 
   candidate(command: Command): void {
     for (const member of command.members) {
-      const text = `Consolidation candidate: ${partText(command, member)} ${savingsText(command.savings)}`;
-      this.tell(member, 'ConsolidationCandidate', text);
+      const gist = partText(command, member);
+      const message = `Consolidation candidate: ${gist} ${savingsText(command.savings)}`;
+      this.tell(member, { reason: 'ConsolidationCandidate', message, gist });
     }
   }
 
   rejected(command: Command, reason: string): void {
     for (const member of command.members) {
-      const text = `Consolidation rejected: ${partText(command, member)}, reason: ${reason} ${savingsText(command.savings)}`;
-      this.tell(member, 'ConsolidationRejected', text);
+      const gist = `${partText(command, member)}, reason: ${reason}`;
+      const message = `Consolidation rejected: ${gist} ${savingsText(command.savings)}`;
+      this.tell(member, { reason: 'ConsolidationRejected', message, gist });
     }
   }
 
-  approved(command: Command, text: string, poolName: string): void {
+  approved(command: Command, message: string, poolName: string): void {
     const [only] = command.members;
-    if (command.members.length === 1 && only !== undefined) this.tell(only, 'ConsolidationApproved', text);
-    else this.tellPool(poolName, 'ConsolidationApproved', text);
+    const told: Told = { reason: 'ConsolidationApproved', message, gist: '' };
+    if (command.members.length === 1 && only !== undefined) this.tell(only, told);
+    else this.tellPool(poolName, told);
   }
 
   budgetBlocks(poolName: string, reason: string): void {
-    const text = `No allowed disruptions for disruption reason ${reason} due to blocking budget`;
-    this.tellPool(poolName, 'DisruptionBlocked', text, poolBlockedMs);
+    const message = `No allowed disruptions for disruption reason ${reason} due to blocking budget`;
+    this.tellPool(poolName, { reason: 'DisruptionBlocked', message, gist: reason, dedupeMs: poolBlockedMs });
   }
 
   terminating(claim: NodeClaim, node: Node | undefined, reason: string): void {
-    if (node !== undefined) this.publish(aboutNode(node), 'DisruptionTerminating', `Disrupting Node: ${reason}`);
-    this.publish(aboutClaim(claim), 'DisruptionTerminating', `Disrupting NodeClaim: ${reason}`);
+    const told = (kind: string): Told => ({
+      reason: 'DisruptionTerminating',
+      message: `Disrupting ${kind}: ${reason}`,
+      gist: reason,
+    });
+    if (node !== undefined) this.publish(aboutNode(node), told('Node'));
+    this.publish(aboutClaim(claim), told('NodeClaim'));
   }
 
-  replacement(claimName: string, event: 'DisruptionLaunching' | 'DisruptionWaitingReadiness', text: string): void {
+  replacement(claimName: string, reason: 'DisruptionLaunching' | 'DisruptionWaitingReadiness', message: string): void {
     const claim = this.context.cluster.claims.get(claimName);
-    if (claim !== undefined) this.publish(aboutClaim(claim), event, text);
+    if (claim !== undefined) this.publish(aboutClaim(claim), { reason, message, gist: message });
   }
 
-  private tell(
-    member: Member,
-    reason: string,
-    message: string,
-    dedupeMs?: number,
-    type: RecordedEvent['type'] = 'Normal',
-  ): void {
+  private tell(member: Member, told: Told): void {
     const { cluster } = this.context;
     const { node, claim } = cluster.machines.ofClaim(member.machine.claim?.metadata.name ?? '') ?? {};
-    if (node !== undefined) this.publish(aboutNode(node), reason, message, dedupeMs, type);
-    if (claim !== undefined) this.publish(aboutClaim(claim), reason, message, dedupeMs, type);
+    if (node !== undefined) this.publish(aboutNode(node), told);
+    if (claim !== undefined) this.publish(aboutClaim(claim), told);
   }
 
-  private tellPool(name: string, reason: string, message: string, dedupeMs?: number): void {
+  private tellPool(name: string, told: Told): void {
     const pool = this.context.cluster.nodePools.get(name);
-    if (pool !== undefined) this.publish(aboutPool(pool), reason, message, dedupeMs);
+    if (pool !== undefined) this.publish(aboutPool(pool), told);
   }
 
-  private publish(
-    subject: EventSubject,
-    reason: string,
-    message: string,
-    dedupeMs?: number,
-    type: RecordedEvent['type'] = 'Normal',
-  ): void {
-    const event: RecordedEvent = { subject, type, reason, message };
-    this.context.recorder.publish(dedupeMs === undefined ? event : { ...event, dedupeMs });
+  private publish(subject: EventSubject, { gist, type = 'Normal', ...event }: Told): void {
+    const dedupeValues = [subject.kind, subject.uid ?? subject.name, gist];
+    this.context.recorder.publish({ subject, type, dedupeValues, ...event });
   }
 }
 

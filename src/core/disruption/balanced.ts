@@ -16,6 +16,12 @@ export interface Score {
   readonly approved: boolean;
 }
 
+/** Nodes that would go together, and what each Balanced pool among theirs thinks of it. */
+export interface Move {
+  readonly members: readonly Member[];
+  readonly scores: readonly Score[];
+}
+
 export class BalancedPolicy {
   private readonly fleet: Fleet;
   private readonly isCandidate: (member: Member) => boolean;
@@ -75,8 +81,12 @@ function scoreOf(savings: number, moved: number, cost: number, disruption: numbe
   return moved <= 0 ? Number.POSITIVE_INFINITY : savings / cost / (moved / disruption);
 }
 
-export function isBalanced(member: Member): boolean {
-  return member.pool?.spec?.disruption?.consolidationPolicy === 'Balanced';
+function isBalanced(member: Member): boolean {
+  return policyOf(member) === 'Balanced';
+}
+
+export function policyOf({ pool }: Member): string {
+  return pool?.spec?.disruption?.consolidationPolicy ?? 'WhenEmptyOrUnderutilized';
 }
 
 export function approvedText({ score, savingsShare, disruptionShare }: Score): string {

@@ -2,7 +2,7 @@
 // size the search looks ahead to where it would end; in larger ones it takes the set that saves most now.
 
 import type { Sliced } from '../../base/index.ts';
-import type { Score } from './balanced.ts';
+import type { Move, Score } from './balanced.ts';
 import type { Command } from './command.ts';
 import { consolidationCommand } from './consolidation-command.ts';
 import { bestWay, isWorthLookingAhead, type Sets, type Step } from './look-ahead.ts';
@@ -18,7 +18,8 @@ export interface MultiOptions {
 export interface MultiOutcome {
   readonly command: Command | undefined;
   readonly scores: readonly Score[];
-  readonly rejected: readonly Score[];
+  /** Where nothing was found: the last set that a Balanced pool did not want to go. */
+  readonly rejected: Move | undefined;
   readonly constrained: boolean;
   readonly timedOut: boolean;
   /** What should follow the command, for the next round. */
@@ -54,8 +55,9 @@ function* searched(
   };
   const search = new SetSearch(round, isTimeUp);
   yield;
-  const { constrained, rejected } = search;
+  const { constrained } = search;
   const { found, ahead = [] } = (search.members.length >= 2 ? yield* choose(search, isTimeUp) : undefined) ?? {};
   const command = found === undefined ? undefined : consolidationCommand('multi', found.members, found.answer);
+  const rejected = found === undefined ? search.rejected : undefined;
   return { command, scores: found?.scores ?? [], rejected, constrained, timedOut, ahead };
 }

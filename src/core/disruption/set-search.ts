@@ -5,17 +5,15 @@
 // a clock, so that the same cluster always gives the same answer.
 
 import type { Sliced } from '../../base/index.ts';
-import type { Score } from './balanced.ts';
+import type { Move } from './balanced.ts';
 import { bySavingsRatio } from './candidates.ts';
 import type { Consolidation } from './consolidation.ts';
 import type { Member } from './fleet.ts';
 import { type MergeSet, mergeSets } from './merge-sets.ts';
 import type { Round } from './round.ts';
 
-export interface Found {
-  readonly members: readonly Member[];
+export interface Found extends Move {
   readonly answer: Exclude<Consolidation, { kind: 'none' }>;
-  readonly scores: readonly Score[];
   /** That would move. */
   readonly pods: number;
 }
@@ -36,7 +34,8 @@ export class SetSearch {
   readonly members: readonly Member[];
   /** Some had to wait for their pool's budget. */
   readonly constrained: boolean;
-  readonly rejected: Score[] = [];
+  /** The last set that a Balanced pool did not want to go. */
+  rejected: Move | undefined;
   private readonly round: Round;
   private readonly isTimeUp: () => boolean;
   private readonly affordable: readonly Member[];
@@ -196,9 +195,9 @@ export class SetSearch {
   private judged(members: readonly Member[], answer: Consolidation, pods: number): Found | undefined {
     if (answer.kind === 'none' || (answer.kind === 'replace' && answer.savings <= cent)) return undefined;
     const scores = this.round.scores(members, answer.savings);
-    const rejected = scores.filter((score) => !score.approved);
-    this.rejected.push(...rejected);
-    return rejected.length > 0 ? undefined : { members, answer, scores, pods };
+    if (scores.every(({ approved }) => approved)) return { members, answer, scores, pods };
+    this.rejected = { members, scores };
+    return undefined;
   }
 }
 

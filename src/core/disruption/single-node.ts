@@ -2,7 +2,7 @@
 // so that one large pool does not keep the others waiting; pools an interrupted scan did not reach come first.
 
 import type { Sliced } from '../../base/index.ts';
-import type { Score } from './balanced.ts';
+import type { Move, Score } from './balanced.ts';
 import { bySavingsRatio } from './candidates.ts';
 import type { Command } from './command.ts';
 import type { Consolidation } from './consolidation.ts';
@@ -29,7 +29,8 @@ export interface SingleOutcome {
   readonly seen: ReadonlySet<string>;
   /** What was found out about nodes that stay. */
   readonly refused: readonly { readonly member: Member; readonly answer: Extract<Consolidation, { kind: 'none' }> }[];
-  readonly rejected: readonly Score[];
+  /** What their Balanced pools did not want to go. */
+  readonly rejected: readonly Move[];
 }
 
 export function* singleNodeCommand(round: Round, options: SingleOptions = {}): Sliced<SingleOutcome> {
@@ -39,7 +40,7 @@ export function* singleNodeCommand(round: Round, options: SingleOptions = {}): S
   const order = takingTurns([...fresh, ...byRatio.filter((member) => before.has(member.name))], options.first);
   const allowance = round.allowance('Underutilized');
   const refused: { member: Member; answer: Extract<Consolidation, { kind: 'none' }> }[] = [];
-  const rejected: Score[] = [];
+  const rejected: Move[] = [];
   let constrained = false;
   const outcome = (more: Partial<SingleOutcome>): SingleOutcome => ({
     command: undefined,
@@ -72,7 +73,7 @@ export function* singleNodeCommand(round: Round, options: SingleOptions = {}): S
     }
     const scores = round.scores([member], answer.savings);
     if (scores.some((score) => !score.approved)) {
-      rejected.push(...scores.filter((score) => !score.approved));
+      rejected.push({ members: [member], scores });
       continue;
     }
     return outcome({ command: consolidationCommand('single', [member], answer), scores });
