@@ -34,6 +34,14 @@ export function isEmptyBitset(bits: Bitset): boolean {
   return true;
 }
 
+/** Whether something is in both. */
+export function sharesBit(bits: Bitset, other: Bitset): boolean {
+  for (let word = 0; word < bits.length; word++) {
+    if (((bits[word] as number) & (other[word] as number)) !== 0) return true;
+  }
+  return false;
+}
+
 /** The members in ascending order. */
 export function membersOf(bits: Bitset): number[] {
   const members: number[] = [];

@@ -1,4 +1,14 @@
-export { addBit, type Bitset, bitset, fullBitset, hasBit, isEmptyBitset, keepCommon, membersOf } from './bitset.ts';
+export {
+  addBit,
+  type Bitset,
+  bitset,
+  fullBitset,
+  hasBit,
+  isEmptyBitset,
+  keepCommon,
+  membersOf,
+  sharesBit,
+} from './bitset.ts';
 export { type AbortSignalLike, type Clock, sleepWith, type Timer } from './clock.ts';
 export { KerfError, type KerfErrorOptions, messageOf } from './errors.ts';
 export { ExpiringMap } from './expiring-map.ts';

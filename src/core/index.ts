@@ -77,6 +77,7 @@ export { allows, requirementOf } from './requirements/requirement.ts';
 export { RequestsOfPods } from './resources/pod-requests.ts';
 export { ResourceTable } from './resources/resource-table.ts';
 export type {
+  DynamicResources,
   InstanceTypeSpec,
   NodeStateEntry,
   OfferingSpec,

@@ -1,6 +1,8 @@
 // The snapshot: everything a decision looks at, as plain data. It is the documented input of `kerf plan` (docs/reference/plan-format.md) and
 // what the controller hands to the planner. Objects are raw Kubernetes manifests; the planner draws its own conclusions.
 
+import type { CounterSet, SliceDevice } from './kube/device-objects.ts';
+
 export type Operator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt' | 'Gte' | 'Lte';
 
 export interface RequirementSpec {
@@ -40,7 +42,29 @@ export interface InstanceTypeSpec {
   capacity: ResourceQuantities;
   overhead?: Overhead;
   capacityOverlayApplied?: boolean;
+  /** The devices its nodes bring. */
+  dynamicResources?: DynamicResources;
   offerings: OfferingSpec[];
+}
+
+/** What drivers are expected to publish once a node of the type runs. */
+export interface DynamicResources {
+  resourceSliceTemplates?: ResourceSliceTemplate[];
+  attributeBindings?: AttributeBinding[];
+}
+
+/** A ResourceSlice to come; its devices are the node's own. */
+export interface ResourceSliceTemplate {
+  driver: string;
+  pool: { name: string };
+  devices?: SliceDevice[];
+  sharedCounters?: CounterSet[];
+}
+
+/** Devices that will have the same value of an attribute, whatever it turns out to be. */
+export interface AttributeBinding {
+  attribute: string;
+  devices: { driver: string; pool: string; device: string }[];
 }
 
 /** What the provider offers to one NodePool; with `error`, the pool is unusable in this decision. */

@@ -223,7 +223,14 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
     workload: yield* groupPods(prepared, topology, resources),
     devices: settings.ignoreDevices
       ? undefined
-      : deviceWorld({ objects, table, rules, machines, compile: options.compileDeviceSelector ?? noSelectors }),
+      : deviceWorld({
+          objects,
+          table,
+          rules,
+          machines,
+          compile: options.compileDeviceSelector ?? noSelectors,
+          offered: entries,
+        }),
   };
   return { world, objects, machines, active, podsOn, isMovable };
 }

@@ -1,5 +1,6 @@
-// The fields of dynamic resource allocation's objects that planning reads, with their types.
-import { anything, flag, integer, listOf, mapOf, openFields, quantity, type Shape, text } from './shape.ts';
+// The fields of dynamic resource allocation's objects that planning reads, with their types, and what instance types
+// declare about devices their nodes will bring.
+import { anything, fields, flag, integer, listOf, mapOf, openFields, quantity, type Shape, text } from './shape.ts';
 
 const nodeSelector = openFields({
   nodeSelectorTerms: listOf(
@@ -33,6 +34,54 @@ const device = openFields(
   },
   ['name'],
 );
+
+const ownCounters = mapOf(fields({ value: quantity }, ['value']));
+const ownDevice = fields(
+  {
+    name: text,
+    attributes: mapOf(fields({ int: integer, bool: flag, string: text, version: text })),
+    capacity: mapOf(
+      fields(
+        {
+          value: quantity,
+          requestPolicy: fields({
+            default: quantity,
+            validValues: listOf(quantity),
+            validRange: fields({ min: quantity, max: quantity, step: quantity }),
+          }),
+        },
+        ['value'],
+      ),
+    ),
+    allowMultipleAllocations: flag,
+    consumesCounters: listOf(fields({ counterSet: text, counters: ownCounters }, ['counterSet'])),
+  },
+  ['name'],
+);
+
+/** Of an instance type: its devices are the node's own, so that nothing is said about where they are used. */
+export const dynamicResourcesShape: Shape = fields({
+  resourceSliceTemplates: listOf(
+    fields(
+      {
+        driver: text,
+        pool: fields({ name: text }, ['name']),
+        devices: listOf(ownDevice),
+        sharedCounters: listOf(fields({ name: text, counters: ownCounters }, ['name'])),
+      },
+      ['driver', 'pool'],
+    ),
+  ),
+  attributeBindings: listOf(
+    fields(
+      {
+        attribute: text,
+        devices: listOf(fields({ driver: text, pool: text, device: text }, ['driver', 'pool', 'device'])),
+      },
+      ['attribute', 'devices'],
+    ),
+  ),
+});
 
 /** The parts of each kind, beside its metadata. */
 export const deviceShapes: Readonly<Record<'ResourceSlice' | 'ResourceClaim' | 'DeviceClass', Record<string, Shape>>> =

@@ -53,6 +53,35 @@ test.each([
   expect(complaints(snapshot(change)).join('\n')).toMatch(message);
 });
 
+test('devices that types bring are checked, and mistakes say what to write instead', () => {
+  const brings = (template: object, more: object = {}) => {
+    const dynamicResources = { resourceSliceTemplates: [template], ...more };
+    const items = [{ name: 't', requirements: [], capacity: {}, offerings: [], dynamicResources }];
+    return complaints(snapshot({ instanceTypes: [{ nodePool: 'a', items }] })).map((text) =>
+      text.replace('instanceTypes.0.items.0.dynamicResources.', ''),
+    );
+  };
+  const template = { driver: 'gpu.example.com', pool: { name: 'gpus' }, devices: [{ name: 'gpu-0' }] };
+  const ids = [
+    { driver: 'gpu.example.com', pool: 'gpus', device: 'gpu-0' },
+    { driver: 'nic.example.com', pool: 'nics', device: 'nic-0' },
+  ];
+  expect(brings(template, { attributeBindings: [{ attribute: 'example.com/root', devices: ids }] })).toEqual([]);
+  expect(brings({ ...template, pool: 'gpus' })).toEqual([
+    'resourceSliceTemplates.0.pool must be an object, not "gpus"',
+  ]);
+  expect(brings({ ...template, nodeName: 'n' })).toEqual([
+    'resourceSliceTemplates.0.nodeName is not a known field; known here: driver, pool, devices, sharedCounters',
+  ]);
+  expect(brings({ ...template, devices: [{ name: 'd', capacity: { memory: { value: 'much' } } }] })).toEqual([
+    'resourceSliceTemplates.0.devices.0.capacity.memory.value must be a quantity such as 500m, 2 or 1.5Gi, not "much"',
+  ]);
+  expect(brings(template, { attributeBindings: [{ attributes: 'x', devices: ids }] })).toEqual([
+    'attributeBindings.0.attributes is not a known field; did you mean "attribute"?',
+    'attributeBindings.0.attribute is missing',
+  ]);
+});
+
 test('objects are checked as far as planning reads them, and no further', () => {
   const fine = pod({ containers: [{ resources: { requests: { cpu: '1', memory: 5 } }, env: 'whatever' }] });
   expect(complaints(snapshot({ objects: list(fine) }))).toEqual([]);

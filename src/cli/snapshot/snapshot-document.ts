@@ -2,6 +2,7 @@
 // and says everything that is wrong with it at once.
 import { parseTime } from '../../base/index.ts';
 import { isTimeZone, type Snapshot } from '../../core/index.ts';
+import { dynamicResourcesShape } from './device-shapes.ts';
 import { objectShapes } from './object-shapes.ts';
 import {
   checkShape,
@@ -52,6 +53,7 @@ export const instanceTypeShape: Shape = fields(
     capacity: resources,
     overhead,
     capacityOverlayApplied: flag,
+    dynamicResources: dynamicResourcesShape,
     offerings: listOf(offering),
   },
   ['name', 'requirements', 'capacity', 'offerings'],

@@ -3,44 +3,37 @@
 // of devices looked at, never by time, so that the same question always has the same answer.
 
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
-import type { ClaimWork, CommonAttribute, DeviceRequest, DeviceSelector } from './claim-requests.ts';
+import { type ClaimWork, type CommonAttribute, type DeviceRequest, mostDevicesPerClaim } from './claim-requests.ts';
 import { consumptionOf } from './consumption.ts';
 import { amountOf, attributeOf, type Device, type DevicePool } from './device-pools.ts';
 import { narrowedBy, type Place } from './reach.ts';
-
-/** What is gone already, and how much of what is shared. */
-export interface DeviceUse {
-  /** By a claim of its own. */
-  isTaken(device: Device): boolean;
-  /** By anybody, so that its counters are counted. */
-  isInUse(device: Device): boolean;
-  consumedOf(device: Device, capacity: string): bigint;
-  countedOf(pool: DevicePool, counter: string): bigint;
-}
-
-export interface Taken {
-  readonly claim: string;
-  readonly device: Device;
-  /** Of a shared device: how much of each capacity. */
-  readonly consumed: ReadonlyMap<string, bigint> | undefined;
-}
+import type { DeviceUse, Taken } from './tally.ts';
+import type { TypeDevices } from './type-devices.ts';
 
 export interface Allocation {
   readonly set: RequirementSet;
   readonly taken: readonly Taken[];
 }
 
-/** Devices looked at before the search gives up; thousands of times what real claims need. */
-const mostSteps = 50_000;
+/** Devices looked at for a pod on a node before the search gives up; thousands of times what real claims need. */
+export const mostSteps = 50_000;
 
-export function allocate(
-  table: RequirementTable,
-  pools: readonly DevicePool[],
-  use: DeviceUse,
-  place: Place,
-  claims: readonly ClaimWork[],
-): Allocation | { readonly error: string } {
-  return new Search(table, pools, use, place, claims).run();
+export interface Question {
+  readonly table: RequirementTable;
+  /** In the order of preference. */
+  readonly pools: readonly DevicePool[];
+  readonly bonds: TypeDevices['bonds'];
+  readonly use: DeviceUse;
+  readonly place: Place;
+  readonly claims: readonly ClaimWork[];
+  /** Whether the node can be where devices narrow it to. */
+  readonly isWithin: ((set: RequirementSet) => boolean) | undefined;
+  /** What is left of the steps; searched types share it. */
+  readonly budget: { steps: number };
+}
+
+export function allocate(question: Question): Allocation | { readonly error: string } {
+  return new Search(question).run();
 }
 
 interface Slot {
@@ -51,47 +44,36 @@ interface Slot {
 }
 
 class Search {
-  private readonly table: RequirementTable;
-  private readonly pools: readonly DevicePool[];
-  private readonly use: DeviceUse;
-  private readonly place: Place;
-  private readonly claims: readonly ClaimWork[];
+  private readonly asked: Question;
   private readonly slots: Slot[] = [];
   private readonly taken: Taken[] = [];
   private readonly slotOfTaken: Slot[] = [];
-  private readonly suits = new Map<DeviceRequest, Map<Device, boolean>>();
-  private steps = 0;
   /** A selector that failed; then nothing else counts. */
   private failure: string | undefined;
 
-  constructor(
-    table: RequirementTable,
-    pools: readonly DevicePool[],
-    use: DeviceUse,
-    place: Place,
-    claims: readonly ClaimWork[],
-  ) {
-    this.table = table;
-    this.pools = pools;
-    this.use = use;
-    this.place = place;
-    this.claims = claims;
+  constructor(asked: Question) {
+    this.asked = asked;
   }
 
   run(): Allocation | { readonly error: string } {
-    for (const claim of this.claims) {
+    const { claims, place, budget } = this.asked;
+    for (const claim of claims) {
       for (const request of claim.requests) {
         const error = this.addSlots(claim, request);
         if (error !== undefined) return { error };
       }
+      const wanted = this.slots.filter((slot) => slot.claim === claim).length;
+      if (wanted > mostDevicesPerClaim) {
+        return { error: `resourceclaim "${claim.key}" asks for ${wanted} devices; ${mostDevicesPerClaim} is the most` };
+      }
     }
-    const set = this.fill(0, -1, this.place.set);
+    const set = this.fill(0, -1, place.set);
     if (this.failure !== undefined) return { error: this.failure };
     if (set !== undefined) return { set, taken: this.taken };
-    const names = this.claims.map(({ key }) => `"${key}"`).join(', ');
+    const names = claims.map(({ key }) => `"${key}"`).join(', ');
     return {
       error:
-        this.steps > mostSteps
+        budget.steps < 0
           ? `gave up looking for devices for ${names} after ${mostSteps} steps`
           : `no free devices satisfy ${names}`,
     };
@@ -103,8 +85,9 @@ class Search {
       return undefined;
     }
     const all: Device[] = [];
-    for (const pool of this.pools) {
-      const own = pool.devices.filter((device) => narrowedBy(this.table, device.reach, this.place) !== undefined);
+    const { table, place, pools } = this.asked;
+    for (const pool of pools) {
+      const own = pool.devices.filter((device) => narrowedBy(table, device.reach, place) !== undefined);
       if (own.length > 0 && (pool.invalid || !pool.complete)) {
         return `pool "${pool.driver}/${pool.name}" is ${pool.invalid ? 'invalid' : 'incomplete'}, so that not all of its devices are known`;
       }
@@ -125,8 +108,8 @@ class Search {
     for (const device of slot.only === undefined ? this.devices() : [slot.only]) {
       number += 1;
       if (slot.only === undefined && isAlike && (device.shared ? number < previous : number <= previous)) continue;
-      if (this.failure !== undefined || this.steps++ > mostSteps) return undefined;
-      const narrowed = narrowedBy(this.table, device.reach, { nodeName: this.place.nodeName, set });
+      if (this.failure !== undefined || this.asked.budget.steps-- < 0) return undefined;
+      const narrowed = this.narrowed(device, set);
       if (narrowed === undefined || !this.suitsRequest(slot.request, device)) continue;
       const consumed = this.available(device, slot.request);
       if (consumed === undefined || !this.isCommon(slot, device)) continue;
@@ -140,25 +123,20 @@ class Search {
     return undefined;
   }
 
+  /** Where the node can be with the device; undefined if it cannot have it. */
+  private narrowed({ reach }: Device, set: RequirementSet): RequirementSet | undefined {
+    const { table, place, isWithin } = this.asked;
+    const narrowed = narrowedBy(table, reach, { nodeName: place.nodeName, set });
+    if (narrowed === undefined || narrowed === set || isWithin === undefined) return narrowed;
+    return isWithin(narrowed) ? narrowed : undefined;
+  }
+
   private *devices(): Generator<Device> {
-    for (const pool of this.pools) if (!pool.invalid) yield* pool.devices;
+    for (const pool of this.asked.pools) if (!pool.invalid) yield* pool.devices;
   }
 
   private suitsRequest(request: DeviceRequest, device: Device): boolean {
-    let known = this.suits.get(request);
-    if (known === undefined) {
-      known = new Map();
-      this.suits.set(request, known);
-    }
-    let suits = known.get(device);
-    if (suits === undefined) {
-      suits = request.selectors.every((selector) => this.verdict(selector(device)));
-      known.set(device, suits);
-    }
-    return suits;
-  }
-
-  private verdict(answer: ReturnType<DeviceSelector>): boolean {
+    const answer = request.selects(device);
     if (typeof answer === 'boolean') return answer;
     this.failure ??= answer.error;
     return false;
@@ -167,25 +145,25 @@ class Search {
   /** How much of its capacity the request would take, or undefined if the device cannot give it now. */
   private available(device: Device, request: DeviceRequest): ReadonlyMap<string, bigint> | undefined {
     const mine = this.taken.filter((own) => own.device === device);
-    if (!device.shared && (mine.length > 0 || this.use.isTaken(device))) return undefined;
+    if (!device.shared && (mine.length > 0 || this.asked.use.isTaken(device))) return undefined;
     const wanted = consumptionOf(device, request.capacity);
     if (wanted === undefined) return undefined;
     if (device.shared) {
       for (const [name, amount] of wanted) {
         const others = mine.reduce((sum, own) => sum + (own.consumed?.get(name) ?? 0n), 0n);
-        if (amount + others + this.use.consumedOf(device, name) > amountOf(device.capacity[name]?.value ?? 0))
+        if (amount + others + this.asked.use.consumedOf(device, name) > amountOf(device.capacity[name]?.value ?? 0))
           return undefined;
       }
     }
-    return this.hasCounters(device, mine.length > 0 || this.use.isInUse(device)) ? wanted : undefined;
+    return this.hasCounters(device, mine.length > 0 || this.asked.use.isInUse(device)) ? wanted : undefined;
   }
 
   private hasCounters(device: Device, counted: boolean): boolean {
     if (counted) return true;
     return device.counters.every(({ counter, amount }) => {
-      let used = this.use.countedOf(device.pool, counter);
+      let used = this.asked.use.countedOf(device.pool, counter);
       for (const other of new Set(this.taken.map((own) => own.device))) {
-        if (other.pool !== device.pool || this.use.isInUse(other)) continue;
+        if (other.pool !== device.pool || this.asked.use.isInUse(other)) continue;
         for (const use of other.counters) if (use.counter === counter) used += use.amount;
       }
       return used + amount <= (device.pool.counters.get(counter) ?? 0n);
@@ -195,14 +173,21 @@ class Search {
   private isCommon(slot: Slot, device: Device): boolean {
     return slot.claim.common.every((constraint) => {
       if (!concerns(constraint, slot.request)) return true;
-      const own = attributeOf(device, constraint.attribute);
+      const own = this.valueOf(device, constraint);
       if (own === undefined) return false;
       return this.taken.every((other, at) => {
         const { claim, request } = this.slotOfTaken[at] as Slot;
         if (claim !== slot.claim || !concerns(constraint, request)) return true;
-        return JSON.stringify(attributeOf(other.device, constraint.attribute)) === JSON.stringify(own);
+        return this.valueOf(other.device, constraint) === own;
       });
     });
+  }
+
+  /** The attribute's value in words, or which devices it will be equal with: never the same as a value. */
+  private valueOf(device: Device, { attribute }: CommonAttribute): string | undefined {
+    const value = attributeOf(device, attribute);
+    if (value !== undefined) return JSON.stringify(value);
+    return this.asked.bonds.get(attribute)?.get(device.id)?.toString();
   }
 }
 

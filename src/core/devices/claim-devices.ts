@@ -1,40 +1,118 @@
-// Devices for nodes under construction: only devices that are not plugged into a node can serve them. The pod that asks is
-// kept between the question and the answer, because a node is asked about many times before it is taken.
+// Devices for nodes under construction: published ones that are not plugged into a node, and those the node will bring,
+// type by type. The pod that asks is kept between the question and the answer, because a node is asked about many times
+// before it is taken.
 
+import { addBit, type Bitset, bitset, keepCommon, sharesBit } from '../../base/index.ts';
+import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { PodGroup } from '../workload.ts';
-import type { DeviceState, PendingDevices } from './device-state.ts';
+import type { DeviceState, Kind, PendingDevices } from './device-state.ts';
+import type { DeviceWorld } from './device-world.ts';
+import { Seat } from './seat.ts';
+import { noDevices, type TypeDevices } from './type-devices.ts';
 
-const nobody: readonly string[] = [];
+/** A node under construction, as far as devices are concerned. */
+interface Node {
+  readonly index: number;
+  readonly template: Template;
+}
+
+/** The rows of a template whose types bring the same devices. */
+interface KindRows {
+  readonly devices: TypeDevices;
+  readonly rows: Bitset;
+}
 
 export class ClaimDevices {
+  /** The pod that asks needs devices. */
+  isAsked = false;
+  private readonly world: DeviceWorld | undefined;
   private readonly state: DeviceState | undefined;
+  private readonly seats: (Seat | undefined)[] = [];
+  private readonly kindsOf = new Map<Template, readonly KindRows[]>();
   private asking: PodGroup | undefined;
   private pending: PendingDevices | undefined;
 
-  constructor(state: DeviceState | undefined) {
+  constructor(world: DeviceWorld | undefined, state: DeviceState | undefined) {
+    this.world = world;
     this.state = state;
   }
 
   ask(group: PodGroup): void {
     this.asking = group;
+    this.isAsked = group.devices !== undefined && this.state !== undefined;
     this.pending = undefined;
   }
 
-  /** What a node with these labels is narrowed to by the devices of the pod that asks; undefined if there are none for it. */
-  narrowed(set: RequirementSet): RequirementSet | undefined {
-    const devices = this.asking?.devices;
-    if (devices === undefined || this.state === undefined) return set;
-    this.pending = this.state.consider(devices, { nodeName: undefined, set });
-    return this.pending?.set;
+  /** Some types of the template bring devices. */
+  areBrought(template: Template): boolean {
+    return this.kinds(template).some(({ devices }) => devices !== noDevices);
   }
 
-  /** The node last asked about has been taken; answers whose devices the pod gets there. */
-  commit(): readonly string[] {
+  /** What the node is narrowed to by the devices of the pod that asks, and the rows left; undefined if there are none. */
+  consider(node: Node, set: RequirementSet, rows: Bitset): { set: RequirementSet; rows: Bitset } | undefined {
+    const { template, index } = node;
+    const seat = this.seats[index] ?? new Seat();
+    const kinds = this.areBrought(template) ? this.kindsAmong(template, rows) : [{ devices: noDevices }];
+    const pending = this.state?.consider(this.asking?.devices as NonNullable<PodGroup['devices']>, seat, set, kinds);
+    this.pending = pending;
+    if (pending === undefined) return undefined;
+    const { found } = pending;
+    if (found === undefined || found.size === kinds.length) return { set: pending.set, rows };
+    const left = bitset(template.rows.count);
+    for (const kind of this.kinds(template)) if (found.has(kind.devices)) addAll(left, kind.rows);
+    keepCommon(left, rows);
+    return { set: pending.set, rows: left };
+  }
+
+  /** The pod has been placed on the node last asked about. */
+  commit({ index }: Node): void {
     const { pending } = this;
-    if (pending === undefined) return nobody;
+    if (pending === undefined) return;
+    this.seats[index] = pending.seat;
     this.state?.commit(pending);
     this.pending = undefined;
-    return pending.taken.map(({ device }) => device.driver);
   }
+
+  /** Whether the node holds devices; then it wants to know of every type that is ruled out. */
+  isSeat({ index }: Node): boolean {
+    return this.seats[index] !== undefined;
+  }
+
+  /** The node can become these rows only; answers the drivers of the devices it may get. */
+  keep({ index, template }: Node, rows: Bitset): ReadonlySet<string> {
+    const seat = this.seats[index] as Seat;
+    this.state?.keep(seat, this.kindsAmong(template, rows));
+    return seat.drivers();
+  }
+
+  private kindsAmong(template: Template, rows: Bitset): Kind[] {
+    return this.kinds(template)
+      .filter((kind) => sharesBit(kind.rows, rows))
+      .map((kind) => {
+        const among = Uint32Array.from(kind.rows);
+        keepCommon(among, rows);
+        return { devices: kind.devices, isWithin: (set) => sharesBit(template.rows.matching(set), among) };
+      });
+  }
+
+  private kinds(template: Template): readonly KindRows[] {
+    let kinds = this.kindsOf.get(template);
+    if (kinds === undefined) {
+      const byDevices = new Map<TypeDevices, Bitset>();
+      template.rows.typeOf.forEach((type, row) => {
+        const devices = this.world?.brought(template.rows.types[type]?.dynamicResources) ?? noDevices;
+        const rows = byDevices.get(devices) ?? bitset(template.rows.count);
+        byDevices.set(devices, rows);
+        addBit(rows, row);
+      });
+      kinds = [...byDevices].map(([devices, rows]) => ({ devices, rows }));
+      this.kindsOf.set(template, kinds);
+    }
+    return kinds;
+  }
+}
+
+function addAll(bits: Bitset, more: Bitset): void {
+  for (let word = 0; word < bits.length; word++) bits[word] = (bits[word] as number) | (more[word] as number);
 }

@@ -22,7 +22,8 @@ export interface DeviceRequest {
   readonly name: string;
   /** Undefined asks for all that match. */
   readonly count: number | undefined;
-  readonly selectors: readonly DeviceSelector[];
+  /** Whether all its selectors, and those of its class, want the device. */
+  readonly selects: DeviceSelector;
   /** Of shared devices: how much of each capacity. */
   readonly capacity: ReadonlyMap<string, bigint>;
 }
@@ -86,8 +87,25 @@ function deviceRequest(context: RequestContext, request: ClaimRequest): DeviceRe
   return {
     name: request.name,
     count: mode === 'All' ? undefined : (exactly.count ?? 1),
-    selectors,
+    selects: selectedByAll(selectors),
     capacity: new Map(Object.entries(exactly.capacity?.requests ?? {}).map(([name, value]) => [name, amountOf(value)])),
+  };
+}
+
+/** Devices are asked about again for every node; each answer is worked out once. */
+function selectedByAll(selectors: readonly DeviceSelector[]): DeviceSelector {
+  const known = new Map<Device, ReturnType<DeviceSelector>>();
+  return (device) => {
+    let answer = known.get(device);
+    if (answer === undefined) {
+      answer = true;
+      for (const selector of selectors) {
+        answer = selector(device);
+        if (answer !== true) break;
+      }
+      known.set(device, answer);
+    }
+    return answer;
   };
 }
 

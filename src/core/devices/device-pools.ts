@@ -1,4 +1,4 @@
-// Published devices: ResourceSlices gathered into pools. Of a pool only the newest generation counts; it is complete when
+// Devices as they are published: ResourceSlices gathered into pools. Of a pool only the newest generation counts; it is complete when
 // all slices it announces are there, and invalid when its slices contradict each other. Slices of nodes that take no pods
 // yet, or no more, are left out by the caller.
 
@@ -35,7 +35,8 @@ export interface DevicePool {
   readonly counters: ReadonlyMap<string, bigint>;
 }
 
-export function devicePools(context: ReachContext, slices: readonly ResourceSlice[]): DevicePool[] {
+/** Devices can be used where their slices say, unless it is said here. */
+export function devicePools(context: ReachContext, slices: readonly ResourceSlice[], reach?: Reach): DevicePool[] {
   const byPool = new Map<string, ResourceSlice[]>();
   for (const slice of slices) {
     const key = JSON.stringify([slice.spec?.driver, slice.spec?.pool?.name]);
@@ -43,10 +44,10 @@ export function devicePools(context: ReachContext, slices: readonly ResourceSlic
     if (own) own.push(slice);
     else byPool.set(key, [slice]);
   }
-  return [...byPool].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, own]) => poolOf(context, own));
+  return [...byPool].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, own]) => poolOf(context, own, reach));
 }
 
-function poolOf(context: ReachContext, slices: readonly ResourceSlice[]): DevicePool {
+function poolOf(context: ReachContext, slices: readonly ResourceSlice[], reach: Reach | undefined): DevicePool {
   const generationOf = (slice: ResourceSlice): number => slice.spec?.pool?.generation ?? 0;
   const newest = Math.max(...slices.map(generationOf));
   const current = slices.filter((slice) => generationOf(slice) === newest);
@@ -73,7 +74,8 @@ function poolOf(context: ReachContext, slices: readonly ResourceSlice[]): Device
     for (const device of slice.spec?.devices ?? []) {
       pool.invalid ||= names.has(device.name);
       names.add(device.name);
-      const compiled = deviceOf(context, slice, device, pool);
+      const usable = reach ?? reachOf(context, slice.spec?.perDeviceNodeSelection ? device : (slice.spec ?? {}));
+      const compiled = deviceOf(device, pool, usable);
       pool.invalid ||= compiled.counters.some((use) => !counters.has(use.counter));
       devices.push(compiled);
     }
@@ -81,7 +83,7 @@ function poolOf(context: ReachContext, slices: readonly ResourceSlice[]): Device
   return pool;
 }
 
-function deviceOf(context: ReachContext, slice: ResourceSlice, device: SliceDevice, pool: DevicePool): Device {
+function deviceOf(device: SliceDevice, pool: DevicePool, reach: Reach): Device {
   const counters: CounterUse[] = [];
   for (const { counterSet, counters: own = {} } of device.consumesCounters ?? []) {
     for (const [counter, { value }] of Object.entries(own)) {
@@ -92,7 +94,7 @@ function deviceOf(context: ReachContext, slice: ResourceSlice, device: SliceDevi
     id: deviceId(pool.driver, pool.name, device.name),
     driver: pool.driver,
     pool,
-    reach: reachOf(context, slice.spec?.perDeviceNodeSelection ? device : (slice.spec ?? {})),
+    reach,
     attributes: device.attributes ?? {},
     capacity: device.capacity ?? {},
     shared: device.allowMultipleAllocations === true,

@@ -1,12 +1,15 @@
-// Dynamic resources as a plan finds them: the published devices of nodes that take pods, every claim with what it asks
-// for, and which devices are in use. Compiled once with the rest of the world, and only where devices are not ignored.
+// Dynamic resources as a plan finds them: the published devices of nodes that take pods, those that new nodes and nodes
+// on their way bring, every claim with what it asks for, and which devices are in use. Compiled once with the rest of the world, and only where devices are not ignored.
 
+import { label } from '../../api/names.ts';
 import type { ClusterObjects } from '../kube/cluster-objects.ts';
 import type { ResourceClaim, ResourceSlice } from '../kube/device-objects.ts';
 import type { Machine } from '../nodes/machines.ts';
+import type { DynamicResources, PoolInstanceTypes } from '../snapshot.ts';
 import { type ClaimWork, type CompileDeviceSelector, claimWork } from './claim-requests.ts';
 import { amountOf, type DevicePool, deviceId, devicePools } from './device-pools.ts';
 import { type Reach, type ReachContext, reachOfSelector } from './reach.ts';
+import { type TypeDevices, typeDevicesIn } from './type-devices.ts';
 
 /** An allocation that is there: the devices it holds and where they can be used. */
 export interface HeldClaim {
@@ -20,12 +23,17 @@ export interface DeviceWorld {
   readonly pools: readonly DevicePool[];
   readonly work: ReadonlyMap<string, ClaimWork | { readonly error: string }>;
   readonly held: ReadonlyMap<string, HeldClaim>;
+  /** The devices that come with a node of a type that declares these. */
+  brought(declared: DynamicResources | undefined): TypeDevices;
+  /** By name of nodes that are not initialized: what they will have published then. */
+  readonly carried: ReadonlyMap<string, TypeDevices>;
 }
 
 export interface DeviceWorldContext extends ReachContext {
   readonly objects: ClusterObjects;
   readonly machines: readonly Machine[];
   readonly compile: CompileDeviceSelector;
+  readonly offered: ReadonlyMap<string, PoolInstanceTypes>;
 }
 
 export function deviceWorld(context: DeviceWorldContext): DeviceWorld {
@@ -38,7 +46,24 @@ export function deviceWorld(context: DeviceWorldContext): DeviceWorld {
     if (claim.status?.allocation !== undefined && claim.status.allocation !== null)
       held.set(key, heldClaim(context, claim));
   }
-  return { pools: devicePools(context, publishedSlices(context)), work, held };
+  const brought = typeDevicesIn(context);
+  const pools = devicePools(context, publishedSlices(context));
+  return { pools, work, held, brought, carried: carriedDevices(context, brought) };
+}
+
+/** What is published of a node before it is initialized may not be all: until then its type tells. */
+function carriedDevices(
+  { machines, offered }: DeviceWorldContext,
+  brought: DeviceWorld['brought'],
+): Map<string, TypeDevices> {
+  const carried = new Map<string, TypeDevices>();
+  for (const { name, initialized, labels } of machines) {
+    if (initialized) continue;
+    const types = offered.get(labels[label.nodePool] ?? '')?.items;
+    const declared = types?.find((type) => type.name === labels[label.instanceType])?.dynamicResources;
+    if (declared !== undefined) carried.set(name, brought(declared));
+  }
+  return carried;
 }
 
 /** Slices that no node owns, and those of nodes that are ready for pods and stay. */

@@ -1,8 +1,7 @@
-// Dynamic resource allocation as its rules are written: one test per rule. Selectors here are `attribute=value`; the CEL
-// of real ones is tested where it is read.
+// Dynamic resource allocation as its rules are written: one test per rule.
 import { describe, expect, test } from 'vitest';
 import { label } from '../../api/names.ts';
-import type { CompileDeviceSelector, Plan, SnapshotObject } from '../index.ts';
+import type { SnapshotObject } from '../index.ts';
 import {
   expectOnNode,
   expectScheduled,
@@ -10,73 +9,24 @@ import {
   newNodeOf,
   node,
   nodePool,
-  object,
   plan,
   pod,
-  reasonsOf,
-  type SnapshotParts,
   valuesOf,
 } from '../testing/builders.testing.ts';
-
-type Fields = Record<string, unknown>;
-
-const compileDeviceSelector: CompileDeviceSelector = (expression) => {
-  const [name, value] = expression.split('=');
-  if (name === undefined || value === undefined) return { error: `cannot read ${expression}` };
-  return ({ attributes }) => {
-    const found = attributes[name]?.string;
-    return found === undefined ? { error: `no attribute ${name}` } : found === value;
-  };
-};
-const planned = (objects: SnapshotObject[], parts: SnapshotParts = {}): Plan =>
-  plan([nodePool(), ...objects], { settings: { ignoreDRARequests: false }, ...parts }, { compileDeviceSelector });
-
-const api = 'resource.k8s.io/v1';
-const deviceClass = (name = 'gpu', selectors: string[] = []): SnapshotObject =>
-  object(api, 'DeviceClass', name, { spec: { selectors: selectors.map((expression) => ({ cel: { expression } })) } });
-const device = (name: string, more: Fields = {}): Fields => ({ name, ...more });
-interface SliceParts extends Fields {
-  devices?: Fields[];
-  pool?: Fields;
-  owner?: string;
-}
-const slice = (name: string, { devices = [], pool, owner, ...spec }: SliceParts): SnapshotObject =>
-  object(api, 'ResourceSlice', name, {
-    metadata:
-      owner === undefined ? {} : { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: owner, uid: owner }] },
-    spec: {
-      driver: 'gpu.example.com',
-      pool: { name, generation: 1, resourceSliceCount: 1, ...pool },
-      devices,
-      ...spec,
-    },
-  });
-const request = (exactly: Fields = {}, name = 'r'): Fields => ({
-  name,
-  exactly: { deviceClassName: 'gpu', ...exactly },
-});
-const claim = (name: string, requests: Fields[] = [request()], more: Fields = {}): SnapshotObject => {
-  const { status, ...devices } = more;
-  return object(api, 'ResourceClaim', name, {
-    metadata: { namespace: 'default' },
-    spec: { devices: { requests, ...devices } },
-    ...(status === undefined ? {} : { status }),
-  });
-};
-const user = (name: string, ...claims: string[]): SnapshotObject =>
-  pod({
-    name,
-    cpu: '1',
-    spec: { resourceClaims: claims.map((own, at) => ({ name: `c${at}`, resourceClaimName: own })) },
-  });
-const reason = (result: Plan, item: SnapshotObject): string =>
-  reasonsOf(result, item)
-    .map(({ code, message }) => `${code} ${message}`)
-    .join('; ');
-const gpus = (count: number, more: Fields = {}): Fields[] =>
-  Array.from({ length: count }, (_, at) => device(`gpu-${at}`, more));
-const local = (name: string, count: number, more: Fields = {}): SnapshotObject =>
-  slice(name, { nodeName: name, owner: name, devices: gpus(count, more) });
+import {
+  claim,
+  device,
+  deviceClass,
+  type Fields,
+  gpus,
+  local,
+  planned,
+  reason,
+  request,
+  type SliceParts,
+  slice,
+  user,
+} from './devices.testing.ts';
 
 describe('claims of a pod', () => {
   test('with devices ignored, pods with resource claims get no place', () => {

@@ -1,5 +1,5 @@
-// Where devices can be used: on the node they are plugged into, on every node, or on nodes with certain labels. Using one
-// that is not everywhere narrows where a node under construction can be.
+// Where devices can be used: on the node they are plugged into, on the node that brings them, on every node, or on nodes
+// with certain labels. Using one of the last sort narrows where a node under construction can be.
 
 import type { NodeReach, NodeSelector } from '../kube/device-objects.ts';
 import { type LabelRules, normalizedRequirement } from '../requirements/label-rules.ts';
@@ -8,6 +8,8 @@ import type { RequirementSet, RequirementTable } from '../requirements/requireme
 
 export type Reach =
   | { readonly kind: 'node'; readonly name: string }
+  /** Not published yet: comes with the node in question, and is no other's. */
+  | { readonly kind: 'own' }
   | { readonly kind: 'everywhere' }
   | { readonly kind: 'labels'; readonly wishes: readonly NodeWish[] };
 
@@ -44,7 +46,7 @@ export function narrowedBy(
   reach: Reach,
   { nodeName, set }: Place,
 ): RequirementSet | undefined {
-  if (reach.kind === 'everywhere') return set;
+  if (reach.kind === 'everywhere' || reach.kind === 'own') return set;
   if (reach.kind === 'node') return reach.name === nodeName ? set : undefined;
   const exists = nodeName !== undefined;
   const wish = reach.wishes.find((own) =>

@@ -25,6 +25,12 @@ export interface DeviceCapacity {
 
 export type Counters = Readonly<Record<string, { value: string | number }>>;
 
+/** What devices of a pool share. */
+export interface CounterSet {
+  name: string;
+  counters?: Counters;
+}
+
 /** Where a device can be used; on a slice it holds for all its devices, unless they say so themselves. */
 export interface NodeReach {
   nodeName?: string;
@@ -47,7 +53,7 @@ export interface ResourceSlice {
     pool?: { name?: string; generation?: number; resourceSliceCount?: number };
     perDeviceNodeSelection?: boolean;
     devices?: SliceDevice[];
-    sharedCounters?: { name: string; counters?: Counters }[];
+    sharedCounters?: CounterSet[];
   };
 }
 

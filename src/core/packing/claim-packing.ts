@@ -7,7 +7,7 @@ import { ClaimDevices } from '../devices/claim-devices.ts';
 import type { DeviceState } from '../devices/device-state.ts';
 import { portsConflict } from '../pods/host-ports.ts';
 import type { Offering } from '../pools/instance-types.ts';
-import { unmetMinValues } from '../pools/min-values.ts';
+import { lowersMinValues, unmetMinValues } from '../pools/min-values.ts';
 import type { Template } from '../pools/templates.ts';
 import { grants, placeholderHostname } from '../requirements/node-wish.ts';
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
@@ -16,8 +16,9 @@ import type { Constraint, GroupStep, Need, PodGroup } from '../workload.ts';
 import type { World } from '../world.ts';
 import { addNeed, type Claim, rowsWithRoom, rowWithRoom, typesOfRows, usedFits } from './claim.ts';
 import { ClaimOrder } from './claim-order.ts';
-import { GrowingBits } from './growing-bits.ts';
+import { bitsOf, type GrowingBits } from './growing-bits.ts';
 import { PoolLimits } from './pool-limits.ts';
+import { type Refusal, weaker } from './refusal.ts';
 import { Reservations } from './reservations.ts';
 import { TemplateAnswers } from './template-answers.ts';
 
@@ -30,10 +31,8 @@ interface Shelf {
   readonly set: RequirementSet;
 }
 
-/** Why it is not: for good as far as this constraint or kind of pod goes, or only as things stand. */
-type Refusal = 'constraint' | 'group' | 'now' | 'deferred';
-
 const nothingHeld: ReadonlySet<string> = new Set();
+const nothing: Bitset = new Uint32Array(0);
 
 export type NewClaimVerdict = 'placed' | 'refused' | 'deferred';
 
@@ -57,6 +56,7 @@ export class ClaimPacking {
   /** What the pod last found acceptable would make of the claim. */
   private nextSet: RequirementSet;
   private nextRow = -1;
+  private nextRows: Bitset = nothing;
   private nextHeld: ReadonlySet<string> = nothingHeld;
   /** What `hasRoomIn` is asked about; kept here so that asking allocates nothing. */
   private asked: { claim: Claim; rows: Bitset; need: Need } | undefined;
@@ -72,7 +72,7 @@ export class ClaimPacking {
     strictReservations: boolean,
     devices: DeviceState | undefined,
   ) {
-    this.devices = new ClaimDevices(devices);
+    this.devices = new ClaimDevices(world.devices, devices);
     this.world = world;
     this.table = world.table;
     this.topology = topology;
@@ -235,8 +235,7 @@ export class ClaimPacking {
     const base = this.table.meet(claim.set, wish.set);
     const rows = this.answers.rowsFor(claim, constraint);
     if (constraint.volumes.length === 0) {
-      const set = this.devices.narrowed(base);
-      return set === undefined ? 'now' : this.considerSet(claim, need, constraint, set, rows, relaxMinValues);
+      return this.considerDevices(claim, need, constraint, base, rows, relaxMinValues);
     }
     let worst: Refusal = 'constraint';
     let last: Refusal = 'constraint';
@@ -246,14 +245,36 @@ export class ClaimPacking {
         worst = weaker(worst, last);
         continue;
       }
-      const set = this.devices.narrowed(this.table.meet(base, volume.set));
-      const refusal = set === undefined ? 'now' : this.considerSet(claim, need, constraint, set, rows, relaxMinValues);
+      const set = this.table.meet(base, volume.set);
+      const refusal = this.considerDevices(claim, need, constraint, set, rows, relaxMinValues);
       if (refusal === undefined) return undefined;
       last = refusal;
       worst = weaker(worst, refusal);
     }
     // The last alternative decides whether the pod waits for reserved capacity.
     return worst === 'deferred' && last !== 'deferred' ? 'now' : worst;
+  }
+
+  /** Devices narrow where the node can be, and where types bring some, which of them it can become. */
+  private considerDevices(
+    claim: Claim,
+    need: Need,
+    constraint: Constraint,
+    base: RequirementSet,
+    rows: Bitset,
+    relaxMinValues: boolean,
+  ): Refusal | undefined {
+    const { devices } = this;
+    if (!devices.isAsked) return this.considerSet(claim, need, constraint, base, rows, relaxMinValues);
+    const { template } = claim;
+    const areBrought = devices.areBrought(template);
+    const roomy = areBrought ? rowsWithRoom(claim, rows, template.rows.matching(base), need) : rows;
+    if (areBrought && isEmptyBitset(roomy)) return 'group';
+    const found = devices.consider(claim, base, roomy);
+    if (found === undefined) return 'now';
+    const refusal = this.considerSet(claim, need, constraint, found.set, found.rows, relaxMinValues);
+    // Other devices may be found another time, and with them other types.
+    return areBrought && refusal === 'group' ? 'now' : refusal;
   }
 
   private considerSet(
@@ -280,7 +301,7 @@ export class ClaimPacking {
     }
     const reserves = template.hasReserved && this.world.settings.reservedCapacity;
     if (!set.hasMinValues && !reserves) {
-      this.accept(set, row, nothingHeld);
+      this.accept(set, row, rows, nothingHeld);
       return undefined;
     }
     return this.considerExactly(claim, need, set, row, rows, relaxMinValues, reserves, fickle);
@@ -307,26 +328,27 @@ export class ClaimPacking {
       if (requirement) set = this.table.replace(set, { ...requirement, minValues: reached });
     }
     if (!reserves) {
-      this.accept(set, row, nothingHeld);
+      this.accept(set, row, rows, nothingHeld);
       return undefined;
     }
     const compatible = this.reservedOfferings(template, set, remaining);
     const verdict = this.reservations.consider(claim.held, compatible);
     if (verdict.kind === 'deferred') return 'deferred';
-    this.accept(set, row, verdict.ids);
+    this.accept(set, row, rows, verdict.ids);
     return undefined;
   }
 
-  private accept(set: RequirementSet, row: number, held: ReadonlySet<string>): void {
+  private accept(set: RequirementSet, row: number, rows: Bitset, held: ReadonlySet<string>): void {
     this.nextSet = set;
     this.nextRow = row;
+    this.nextRows = rows;
     this.nextHeld = held;
   }
 
   private commit(claim: Claim, group: PodGroup, constraint: Constraint, pod: number): void {
     const { nextSet: set, nextRow: row, nextHeld: held } = this;
     claim.set = set;
-    claim.rows = this.answers.rowsFor(claim, constraint);
+    claim.rows = this.nextRows;
     claim.witness = row;
     addNeed(claim, group.need);
     if (constraint.ports.length > 0) claim.ports = [...claim.ports, ...constraint.ports];
@@ -334,8 +356,11 @@ export class ClaimPacking {
       this.reservations.exchange(claim.held, held);
       claim.held = held;
     }
-    const drivers = this.devices.commit();
-    if (drivers.length > 0) claim.drivers = new Set([...claim.drivers, ...drivers]);
+    this.devices.commit(claim);
+    if (this.devices.isSeat(claim)) {
+      const left = rowsWithRoom(claim, claim.rows, claim.template.rows.matching(set), undefined);
+      claim.drivers = this.devices.keep(claim, left);
+    }
     claim.pods.push(pod);
     this.topology.record(constraint.rules, {
       set,
@@ -368,26 +393,4 @@ export class ClaimPacking {
       pods: [],
     };
   }
-}
-
-function bitsOf(list: (GrowingBits | undefined)[], id: number): GrowingBits {
-  let bits = list[id];
-  if (bits === undefined) {
-    bits = new GrowingBits();
-    list[id] = bits;
-  }
-  return bits;
-}
-
-/** Of several alternatives the refusal that promises least. */
-function weaker(left: Refusal, right: Refusal): Refusal {
-  const strength: Refusal[] = ['constraint', 'group', 'now', 'deferred'];
-  return strength.indexOf(left) > strength.indexOf(right) ? left : right;
-}
-
-function lowersMinValues(before: RequirementSet, after: RequirementSet): boolean {
-  return before.requirements.some(({ key, minValues }) => {
-    const now = after.byKey.get(key)?.minValues;
-    return minValues !== undefined && now !== undefined && now < minValues;
-  });
 }

@@ -19,3 +19,13 @@ export class GrowingBits {
     return word < this.words.length && ((this.words[word] as number) & (1 << (index & 31))) !== 0;
   }
 }
+
+/** Those of an id, made when they are first asked for. */
+export function bitsOf(list: (GrowingBits | undefined)[], id: number): GrowingBits {
+  let bits = list[id];
+  if (bits === undefined) {
+    bits = new GrowingBits();
+    list[id] = bits;
+  }
+  return bits;
+}

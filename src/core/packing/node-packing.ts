@@ -176,7 +176,7 @@ export class NodePacking {
   private takeDevices({ devices }: PodGroup, index: number): boolean {
     if (devices === undefined || this.devices === undefined) return true;
     const { name, set } = this.nodes[index] as ExistingNode;
-    const pending = this.devices.consider(devices, { nodeName: name, set });
+    const pending = this.devices.considerNode(devices, name, set);
     if (pending === undefined) return false;
     this.devices.commit(pending);
     return true;

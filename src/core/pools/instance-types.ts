@@ -10,7 +10,14 @@ import { normalizedRequirement } from '../requirements/label-rules.ts';
 import type { Requirement } from '../requirements/requirement.ts';
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
 import { at, type ResourceTable, type ResourceVector } from '../resources/resource-table.ts';
-import type { InstanceTypeSpec, OfferingSpec, Overhead, RequirementSpec, ResourceQuantities } from '../snapshot.ts';
+import type {
+  DynamicResources,
+  InstanceTypeSpec,
+  OfferingSpec,
+  Overhead,
+  RequirementSpec,
+  ResourceQuantities,
+} from '../snapshot.ts';
 
 export interface Offering {
   readonly set: RequirementSet;
@@ -40,6 +47,7 @@ export interface InstanceType {
   readonly reservedOfferings: readonly Offering[];
   readonly priceOverlay: boolean;
   readonly capacityOverlay: boolean;
+  readonly dynamicResources: DynamicResources | undefined;
 }
 
 export interface CatalogueContext {
@@ -106,6 +114,7 @@ export class Catalogue {
       reservedOfferings: reserved,
       priceOverlay,
       capacityOverlay: spec.capacityOverlayApplied === true,
+      dynamicResources: spec.dynamicResources,
     };
   }
 

@@ -26,6 +26,14 @@ export function unmetMinValues(set: RequirementSet, types: Iterable<InstanceType
   return unmet;
 }
 
+/** Some minimum of the one set is lower in the other. */
+export function lowersMinValues(before: RequirementSet, after: RequirementSet): boolean {
+  return before.requirements.some(({ key, minValues }) => {
+    const now = after.byKey.get(key)?.minValues;
+    return minValues !== undefined && now !== undefined && now < minValues;
+  });
+}
+
 export function minValuesMessage(keys: Iterable<string>): string {
   return `minValues requirement is not met for label(s) (label(s)=[${[...keys].join(' ')}])`;
 }

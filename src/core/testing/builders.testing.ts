@@ -4,6 +4,7 @@
 import { expect } from 'vitest';
 import { label } from '../../api/names.ts';
 import {
+  type DynamicResources,
   type InstanceTypeSpec,
   type NodeStateEntry,
   type Plan,
@@ -149,6 +150,7 @@ export interface TypeParts {
   offerings?: InstanceTypeSpec['offerings'];
   overhead?: NonNullable<InstanceTypeSpec['overhead']>;
   capacityOverlayApplied?: boolean;
+  dynamicResources?: DynamicResources;
 }
 
 export function offering(
@@ -188,6 +190,7 @@ export function instanceType(parts: TypeParts = {}): InstanceTypeSpec {
     capacity: { cpu: parts.cpu ?? '4', memory: parts.memory ?? '8Gi', pods: parts.pods ?? '20', ...parts.capacity },
     ...(parts.overhead ? { overhead: parts.overhead } : {}),
     ...(parts.capacityOverlayApplied ? { capacityOverlayApplied: true } : {}),
+    ...(parts.dynamicResources ? { dynamicResources: parts.dynamicResources } : {}),
     offerings: parts.offerings ?? typeZones.flatMap((zone) => capacityTypes.map((type) => offering(zone, type, price))),
   };
 }
