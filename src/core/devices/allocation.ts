@@ -36,6 +36,15 @@ export function allocate(question: Question): Allocation | { readonly error: str
   return new Search(question).run();
 }
 
+/** What is said when there are devices, but not enough of them or of what they share. */
+export function noneFree(claims: readonly ClaimWork[]): string {
+  return `no free devices satisfy ${namesOf(claims)}`;
+}
+
+function namesOf(claims: readonly ClaimWork[]): string {
+  return claims.map(({ key }) => `"${key}"`).join(', ');
+}
+
 interface Slot {
   readonly claim: ClaimWork;
   readonly request: DeviceRequest;
@@ -70,13 +79,8 @@ class Search {
     const set = this.fill(0, -1, place.set);
     if (this.failure !== undefined) return { error: this.failure };
     if (set !== undefined) return { set, taken: this.taken };
-    const names = claims.map(({ key }) => `"${key}"`).join(', ');
-    return {
-      error:
-        budget.steps < 0
-          ? `gave up looking for devices for ${names} after ${mostSteps} steps`
-          : `no free devices satisfy ${names}`,
-    };
+    if (budget.steps >= 0) return { error: noneFree(claims) };
+    return { error: `gave up looking for devices for ${namesOf(claims)} after ${mostSteps} steps` };
   }
 
   private addSlots(claim: ClaimWork, request: DeviceRequest): string | undefined {

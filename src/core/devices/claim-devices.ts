@@ -7,7 +7,7 @@ import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { PodGroup } from '../workload.ts';
 import type { DeviceState, Kind, PendingDevices } from './device-state.ts';
-import type { DeviceWorld } from './device-world.ts';
+import type { PodClaims } from './pod-claims.ts';
 import { Seat } from './seat.ts';
 import { noDevices, type TypeDevices } from './type-devices.ts';
 
@@ -24,24 +24,24 @@ interface KindRows {
 }
 
 export class ClaimDevices {
-  /** The pod that asks needs devices. */
-  isAsked = false;
-  private readonly world: DeviceWorld | undefined;
   private readonly state: DeviceState | undefined;
   private readonly seats: (Seat | undefined)[] = [];
   private readonly kindsOf = new Map<Template, readonly KindRows[]>();
-  private asking: PodGroup | undefined;
+  /** What the pod that asks needs; undefined if it needs nothing. */
+  private asking: PodClaims | undefined;
   private pending: PendingDevices | undefined;
 
-  constructor(world: DeviceWorld | undefined, state: DeviceState | undefined) {
-    this.world = world;
+  constructor(state: DeviceState | undefined) {
     this.state = state;
   }
 
-  ask(group: PodGroup): void {
-    this.asking = group;
-    this.isAsked = group.devices !== undefined && this.state !== undefined;
+  ask({ devices }: PodGroup): void {
+    this.asking = this.state === undefined ? undefined : devices;
     this.pending = undefined;
+  }
+
+  get isAsked(): boolean {
+    return this.asking !== undefined;
   }
 
   /** Some types of the template bring devices. */
@@ -51,18 +51,19 @@ export class ClaimDevices {
 
   /** What the node is narrowed to by the devices of the pod that asks, and the rows left; undefined if there are none. */
   consider(node: Node, set: RequirementSet, rows: Bitset): { set: RequirementSet; rows: Bitset } | undefined {
+    const { asking, state } = this;
+    if (asking === undefined || state === undefined) return { set, rows };
     const { template, index } = node;
     const seat = this.seats[index] ?? new Seat();
-    const kinds = this.areBrought(template) ? this.kindsAmong(template, rows) : [{ devices: noDevices }];
-    const pending = this.state?.consider(this.asking?.devices as NonNullable<PodGroup['devices']>, seat, set, kinds);
-    this.pending = pending;
-    if (pending === undefined) return undefined;
-    const { found } = pending;
-    if (found === undefined || found.size === kinds.length) return { set: pending.set, rows };
+    const kinds = this.areBrought(template) ? this.kindsAmong(template, seat, rows) : [{ devices: noDevices }];
+    this.pending = state.consider(asking, seat, set, kinds);
+    if (this.pending === undefined) return undefined;
+    const { found, set: narrowed } = this.pending;
+    if (found === undefined || found.size === kinds.length) return { set: narrowed, rows };
     const left = bitset(template.rows.count);
     for (const kind of this.kinds(template)) if (found.has(kind.devices)) addAll(left, kind.rows);
     keepCommon(left, rows);
-    return { set: pending.set, rows: left };
+    return { set: narrowed, rows: left };
   }
 
   /** The pod has been placed on the node last asked about. */
@@ -82,18 +83,18 @@ export class ClaimDevices {
   /** The node can become these rows only; answers the drivers of the devices it may get. */
   keep({ index, template }: Node, rows: Bitset): ReadonlySet<string> {
     const seat = this.seats[index] as Seat;
-    this.state?.keep(seat, this.kindsAmong(template, rows));
+    this.state?.keep(seat, this.kindsAmong(template, seat, rows));
     return seat.drivers();
   }
 
-  private kindsAmong(template: Template, rows: Bitset): Kind[] {
-    return this.kinds(template)
-      .filter((kind) => sharesBit(kind.rows, rows))
-      .map((kind) => {
-        const among = Uint32Array.from(kind.rows);
-        keepCommon(among, rows);
-        return { devices: kind.devices, isWithin: (set) => sharesBit(template.rows.matching(set), among) };
-      });
+  /** What the types in these rows bring that the node can still become. */
+  private kindsAmong(template: Template, seat: Seat, rows: Bitset): Kind[] {
+    const kinds: Kind[] = [];
+    for (const { devices, rows: own } of this.kinds(template)) {
+      if (!seat.isOpenTo(devices) || !sharesBit(own, rows)) continue;
+      kinds.push({ devices, isWithin: (set) => shareBit(own, rows, template.rows.matching(set)) });
+    }
+    return kinds;
   }
 
   private kinds(template: Template): readonly KindRows[] {
@@ -101,7 +102,7 @@ export class ClaimDevices {
     if (kinds === undefined) {
       const byDevices = new Map<TypeDevices, Bitset>();
       template.rows.typeOf.forEach((type, row) => {
-        const devices = this.world?.brought(template.rows.types[type]?.dynamicResources) ?? noDevices;
+        const devices = this.state?.brought(template.rows.types[type]?.dynamicResources) ?? noDevices;
         const rows = byDevices.get(devices) ?? bitset(template.rows.count);
         byDevices.set(devices, rows);
         addBit(rows, row);
@@ -111,6 +112,11 @@ export class ClaimDevices {
     }
     return kinds;
   }
+}
+
+/** Whether something is in all three. */
+function shareBit(first: Bitset, second: Bitset, third: Bitset): boolean {
+  return first.some((word, at) => (word & (second[at] as number) & (third[at] as number)) !== 0);
 }
 
 function addAll(bits: Bitset, more: Bitset): void {

@@ -36,6 +36,8 @@ export interface CommonAttribute {
 
 export interface ClaimWork {
   readonly key: string;
+  /** The same for claims that ask for the same. */
+  readonly like: string;
   readonly requests: readonly DeviceRequest[];
   readonly common: readonly CommonAttribute[];
 }
@@ -67,7 +69,7 @@ export function claimWork(context: RequestContext, claim: ResourceClaim): ClaimW
     if ('error' in result) return { error: `resourceclaim "${key}": ${result.error}` };
     common.push(result);
   }
-  return { key, requests: compiled, common };
+  return { key, like: JSON.stringify([requests, constraints]), requests: compiled, common };
 }
 
 function deviceRequest(context: RequestContext, request: ClaimRequest): DeviceRequest | { error: string } {
@@ -92,17 +94,36 @@ function deviceRequest(context: RequestContext, request: ClaimRequest): DeviceRe
   };
 }
 
-/** Devices are asked about again for every node; each answer is worked out once. */
 function selectedByAll(selectors: readonly DeviceSelector[]): DeviceSelector {
+  return (device) => {
+    for (const selector of selectors) {
+      const answer = selector(device);
+      if (answer !== true) return answer;
+    }
+    return true;
+  };
+}
+
+/** Claims repeat expressions, and devices are asked about again for every node; each answer is worked out once. */
+export function remembering(compile: CompileDeviceSelector): CompileDeviceSelector {
+  const known = new Map<string, ReturnType<CompileDeviceSelector>>();
+  return (expression) => {
+    let selector = known.get(expression);
+    if (selector === undefined) {
+      const compiled = compile(expression);
+      selector = 'error' in compiled ? compiled : rememberingAnswers(compiled);
+      known.set(expression, selector);
+    }
+    return selector;
+  };
+}
+
+function rememberingAnswers(selector: DeviceSelector): DeviceSelector {
   const known = new Map<Device, ReturnType<DeviceSelector>>();
   return (device) => {
     let answer = known.get(device);
     if (answer === undefined) {
-      answer = true;
-      for (const selector of selectors) {
-        answer = selector(device);
-        if (answer !== true) break;
-      }
+      answer = selector(device);
       known.set(device, answer);
     }
     return answer;

@@ -6,9 +6,10 @@
 // without enough of them are out, and so are those that would need the node elsewhere than the types before them.
 
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
-import { allocate, mostSteps } from './allocation.ts';
+import type { DynamicResources } from '../snapshot.ts';
+import { allocate, mostSteps, noneFree } from './allocation.ts';
 import type { ClaimWork } from './claim-requests.ts';
-import type { Device } from './device-pools.ts';
+import type { Device, DevicePool } from './device-pools.ts';
 import type { DeviceWorld } from './device-world.ts';
 import type { PodClaims } from './pod-claims.ts';
 import { narrowedBy, type Reach } from './reach.ts';
@@ -35,6 +36,8 @@ export class DeviceState {
   private readonly world: DeviceWorld;
   private readonly table: RequirementTable;
   private readonly moving: ReadonlySet<string>;
+  /** Pools with devices that are not plugged into a node: of published ones, what new nodes can use. */
+  private readonly network: readonly DevicePool[];
   /** Of published devices: what is taken for sure. */
   private readonly certain = new Tally();
   /** Nodes that hold published devices for some of their types only. */
@@ -50,6 +53,7 @@ export class DeviceState {
     this.world = world;
     this.table = table;
     this.moving = moving;
+    this.network = world.pools.filter(({ devices }) => devices.some(({ reach }) => reach.kind !== 'node'));
     const byId = new Map<string, Device>();
     for (const { devices } of world.pools) for (const device of devices) byId.set(device.id, device);
     for (const [key, held] of world.held) {
@@ -59,6 +63,11 @@ export class DeviceState {
         if (device !== undefined) this.certain.take({ device, consumed });
       }
     }
+  }
+
+  /** The devices that come with a node of a type that declares these. */
+  brought(declared: DynamicResources | undefined): TypeDevices {
+    return this.world.brought(declared);
   }
 
   /** What the claims would take on a node that exists, or undefined; then `refusalOf` says why. */
@@ -120,15 +129,22 @@ export class DeviceState {
     claims: readonly ClaimWork[],
   ): PendingDevices | undefined {
     const others = [...this.undecided].flatMap(([other, reserved]) => (other === seat ? [] : [reserved]));
+    const published = seat.nodeName === undefined ? this.network : this.world.pools;
+    const isAllOwn = published.length === 0;
+    const like = claims.map((claim) => claim.like).join();
     const budget = { steps: mostSteps };
     const found = new Map<TypeDevices, readonly Taken[]>();
     let set = from;
     let why: string | undefined;
     for (const { devices, isWithin } of kinds) {
+      if (isAllOwn && seat.isExhausted(devices, like)) {
+        why ??= noneFree(claims);
+        continue;
+      }
       const parts = [this.certain, ...seat.usesOf(devices), ...others];
       const result = allocate({
         table: this.table,
-        pools: devices.pools.length === 0 ? this.world.pools : [...this.world.pools, ...devices.pools],
+        pools: devices.pools.length === 0 ? published : [...published, ...devices.pools],
         bonds: devices.bonds,
         use: parts.length === 1 ? this.certain : new Together(parts),
         place: { nodeName: seat.nodeName, set },
@@ -138,6 +154,7 @@ export class DeviceState {
       });
       if ('error' in result) {
         why ??= result.error;
+        if (isAllOwn && result.error === noneFree(claims)) seat.exhaust(devices, like);
         continue;
       }
       found.set(devices, result.taken);

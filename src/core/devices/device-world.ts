@@ -6,7 +6,7 @@ import type { ClusterObjects } from '../kube/cluster-objects.ts';
 import type { ResourceClaim, ResourceSlice } from '../kube/device-objects.ts';
 import type { Machine } from '../nodes/machines.ts';
 import type { DynamicResources, PoolInstanceTypes } from '../snapshot.ts';
-import { type ClaimWork, type CompileDeviceSelector, claimWork } from './claim-requests.ts';
+import { type ClaimWork, type CompileDeviceSelector, claimWork, remembering } from './claim-requests.ts';
 import { amountOf, type DevicePool, deviceId, devicePools } from './device-pools.ts';
 import { type Reach, type ReachContext, reachOfSelector } from './reach.ts';
 import { type TypeDevices, typeDevicesIn } from './type-devices.ts';
@@ -38,7 +38,7 @@ export interface DeviceWorldContext extends ReachContext {
 
 export function deviceWorld(context: DeviceWorldContext): DeviceWorld {
   const { objects } = context;
-  const requests = { classes: objects.deviceClasses, compile: context.compile };
+  const requests = { classes: objects.deviceClasses, compile: remembering(context.compile) };
   const work = new Map<string, ClaimWork | { readonly error: string }>();
   const held = new Map<string, HeldClaim>();
   for (const [key, claim] of objects.resourceClaims) {

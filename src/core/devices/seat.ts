@@ -19,6 +19,7 @@ export class Seat {
   readonly nodeName: string | undefined;
   private holds = new Map<TypeDevices, Hold>();
   private readonly certain: Taken[] = [];
+  private readonly exhausted = new Map<TypeDevices, Set<string>>();
 
   constructor(nodeName?: string) {
     this.nodeName = nodeName;
@@ -36,6 +37,22 @@ export class Seat {
     if (this.holds.size < 2 || [...this.holds.keys()].every((kind) => kinds.has(kind))) return [];
     const left = [...this.holds].filter(([kind]) => kinds.has(kind));
     return this.settle(new Map(left.map(([kind, { taken }]) => [kind, [...taken]])));
+  }
+
+  /** Whether it can still become such a type. */
+  isOpenTo(kind: TypeDevices): boolean {
+    return this.holds.size === 0 || this.holds.has(kind);
+  }
+
+  /** The devices that such a type brings are not enough for claims that ask for this; others never become free. */
+  exhaust(kind: TypeDevices, like: string): void {
+    const known = this.exhausted.get(kind);
+    if (known === undefined) this.exhausted.set(kind, new Set([like]));
+    else known.add(like);
+  }
+
+  isExhausted(kind: TypeDevices, like: string): boolean {
+    return this.exhausted.get(kind)?.has(like) ?? false;
   }
 
   /** What it holds already if it becomes such a type. */

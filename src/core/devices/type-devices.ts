@@ -30,14 +30,14 @@ export function typeDevicesIn(context: ReachContext): (declared: DynamicResource
 }
 
 function compiled(context: ReachContext, declared: DynamicResources): TypeDevices {
-  const templates = declared.resourceSliceTemplates ?? [];
-  if (templates.length === 0) return noDevices;
+  const { resourceSliceTemplates: templates = [], attributeBindings: bindings = [] } = declared;
+  if (templates.length === 0 && bindings.length === 0) return noDevices;
   const pools = devicePools(
     context,
     templates.map((template) => sliceOf(template, templates)),
     { kind: 'own' },
   );
-  return { pools, bonds: bondsOf(declared.attributeBindings ?? []) };
+  return { pools, bonds: bondsOf(bindings) };
 }
 
 /** Every slice of a pool is there: nothing more is announced. */

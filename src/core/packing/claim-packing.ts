@@ -72,7 +72,7 @@ export class ClaimPacking {
     strictReservations: boolean,
     devices: DeviceState | undefined,
   ) {
-    this.devices = new ClaimDevices(world.devices, devices);
+    this.devices = new ClaimDevices(devices);
     this.world = world;
     this.table = world.table;
     this.topology = topology;
