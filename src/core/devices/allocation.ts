@@ -136,7 +136,7 @@ class Search {
   }
 
   private *devices(): Generator<Device> {
-    for (const pool of this.asked.pools) if (!pool.invalid) yield* pool.devices;
+    for (const pool of this.asked.pools) if (pool.complete && !pool.invalid) yield* pool.devices;
   }
 
   private suitsRequest(request: DeviceRequest, device: Device): boolean {

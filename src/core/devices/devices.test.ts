@@ -147,13 +147,15 @@ describe('pools', () => {
     expectUnscheduled(planned([old, now, deviceClass(), claim('one'), item]), item);
   });
 
-  test('a request for all fails on an incomplete pool, one for a number does not', () => {
+  test('a request for all fails on an incomplete pool, one for a number passes it over', () => {
     const part = everywhere('s1', { devices: gpus(2), pool: { name: 'p', resourceSliceCount: 2 } });
     const all = user('a', 'one');
     const result = planned([part, deviceClass(), claim('one', [request({ allocationMode: 'All' })]), all]);
     expect(reason(result, all)).toContain('incomplete');
     const some = user('a', 'one');
-    expectScheduled(planned([part, deviceClass(), claim('one'), some]), some);
+    expectUnscheduled(planned([part, deviceClass(), claim('one'), some]), some);
+    const whole = everywhere('s2', { devices: gpus(1), pool: { name: 'q' } });
+    expectScheduled(planned([part, whole, deviceClass(), claim('one'), some]), some);
   });
 
   test.each([
