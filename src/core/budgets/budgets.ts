@@ -49,11 +49,32 @@ export function unreadableSchedules(budgets: readonly DisruptionBudget[]): strin
   );
 }
 
+/** When the end of a scheduled budget first lets a node go that may not go now; undefined if schedules are not what holds it. */
+export function budgetsOpenAt(
+  budgets: readonly DisruptionBudget[],
+  reason: string,
+  { total, consuming }: PoolCounts,
+  nowMs: number,
+  timeZone = 'UTC',
+): number | undefined {
+  let atMs = nowMs;
+  // One end may be where another budget begins.
+  for (let ends = 0; ends < mostEnds; ends++) {
+    const next = Math.min(...budgets.map((budget) => activeUntil(budget, atMs, timeZone) ?? Number.POSITIVE_INFINITY));
+    if (next === Number.POSITIVE_INFINITY) return undefined;
+    atMs = next;
+    if (allowedDisruptions(budgets, reason, total, atMs, timeZone) > consuming) return atMs;
+  }
+  return undefined;
+}
+
+const mostEnds = 100;
+
 /** Until when a schedule keeps the budget active; undefined if it is not, or always is. */
-export function activeUntil(budget: DisruptionBudget, nowMs: number): number | undefined {
-  if (budget.schedule === undefined || isActive(budget, nowMs, 'UTC') !== true) return undefined;
+export function activeUntil(budget: DisruptionBudget, nowMs: number, timeZone = 'UTC'): number | undefined {
+  if (budget.schedule === undefined || isActive(budget, nowMs, timeZone) !== true) return undefined;
   const durationMs = parseGoDuration(budget.duration ?? '') ?? 0;
-  const hit = cronOf(budget.schedule)?.nextAfter(nowMs - durationMs);
+  const hit = cronOf(budget.schedule, timeZone)?.nextAfter(nowMs - durationMs);
   return hit === undefined ? undefined : hit + durationMs;
 }
 

@@ -33,7 +33,13 @@ export type Consolidation =
       readonly replacement: PlannedNode;
       readonly destinations: readonly string[];
     }
-  | { readonly kind: 'none'; readonly code: NoConsolidationCode; readonly message: string };
+  | {
+      readonly kind: 'none';
+      readonly code: NoConsolidationCode;
+      readonly message: string;
+      /** What else would keep the node, were this not so. */
+      readonly also?: readonly Pick<Extract<Consolidation, { kind: 'none' }>, 'code' | 'message'>[];
+    };
 
 /** Fewer cheaper types than this, and moving between spot nodes would chase the market's bottom, where interruptions are. */
 const spotFlexibility = 15;
@@ -87,11 +93,13 @@ export class Consolidator {
     const allowsSpot = allowsCapacity(set, capacityType.spot);
     const allSpot = members.every((member) => member.capacityType === capacityType.spot);
     if (allSpot && allowsSpot) {
-      if (!fleet.spotToSpot) {
-        const message = "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node";
-        return none('SpotToSpotDisabled', message);
-      }
-      return this.spotToSpot(simulation, claim, planned, set, members, total);
+      if (fleet.spotToSpot) return this.spotToSpot(simulation, claim, planned, set, members, total);
+      const message = "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node";
+      const disabled = none('SpotToSpotDisabled', message);
+      // Verdicts, which are about single nodes, name everything.
+      if (members.length > 1) return disabled;
+      const otherwise = this.spotToSpot(simulation, claim, planned, set, members, total);
+      return otherwise.kind === 'none' ? { ...disabled, also: [otherwise] } : disabled;
     }
     const cheaper = this.cheaper(claim, set, planned.instanceTypes, members, total);
     if (cheaper.kind === 'none') return cheaper;

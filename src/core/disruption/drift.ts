@@ -3,6 +3,7 @@
 
 import { parseQuantity, parseTime, quantityIn, type Sliced } from '../../base/index.ts';
 import type { NodePool } from '../kube/objects.ts';
+import type { PlannedNode } from '../plan.ts';
 import { hasReschedulablePods } from './candidates.ts';
 import type { Command, Replacement } from './command.ts';
 import { conditionOf, isStatic, type Member } from './fleet.ts';
@@ -24,22 +25,38 @@ export function* driftCommand(round: Round): Sliced<DriftOutcome> {
     ...byDriftTime(drifted.filter(hasReschedulablePods)),
   ]) {
     if (allowance.of(member.poolName) < 1) continue;
-    const simulation = yield* round.whatIf.simulateInSlices([member], { sparesRestless: false });
+    const move = yield* driftMove(round, member);
     yield undefined;
-    const { nodes, errors } = simulation.failed.length > 0 ? { nodes: [], errors: [] } : simulation.finish();
-    if (simulation.failed.length > 0) blocked.push({ member, message: failureText(simulation) });
-    else if (errors.length > 0) {
-      const texts = errors.map(({ pod, message }) => `${pod} => ${message}`);
-      blocked.push({ member, message: `Not all pods would schedule, ${texts.join(' ')}` });
-    } else {
-      const replacements = nodes.map((node): Replacement => ({ kind: 'planned', node }));
-      const price = nodes.reduce((sum, node) => sum + node.chosen.pricePerHour, 0);
-      const { destinations } = simulation;
-      const command = driftedCommand([member], replacements, member.price - price, destinations);
-      return { command, blocked };
+    if (move.kind === 'blocked') {
+      blocked.push({ member, message: move.message });
+      continue;
     }
+    const replacements = move.nodes.map((node): Replacement => ({ kind: 'planned', node }));
+    return { command: driftedCommand([member], replacements, move.savings, move.destinations), blocked };
   }
   return { command: undefined, blocked };
+}
+
+export type DriftMove =
+  | { readonly kind: 'blocked'; readonly message: string }
+  | {
+      readonly kind: 'move';
+      readonly nodes: readonly PlannedNode[];
+      readonly destinations: readonly string[];
+      readonly savings: number;
+    };
+
+/** What would come instead of the node, or why its pods have no other place. */
+export function* driftMove(round: Round, member: Member): Sliced<DriftMove> {
+  const simulation = yield* round.whatIf.simulateInSlices([member], { sparesRestless: false });
+  if (simulation.failed.length > 0) return { kind: 'blocked', message: failureText(simulation) };
+  const { nodes, errors } = simulation.finish();
+  if (errors.length > 0) {
+    const texts = errors.map(({ pod, message }) => `${pod} => ${message}`);
+    return { kind: 'blocked', message: `Not all pods would schedule, ${texts.join(' ')}` };
+  }
+  const price = nodes.reduce((sum, node) => sum + node.chosen.pricePerHour, 0);
+  return { kind: 'move', nodes, destinations: simulation.destinations, savings: member.price - price };
 }
 
 /** One command per node of static pools, as many as budgets and the limit on nodes allow. */

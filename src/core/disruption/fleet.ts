@@ -3,7 +3,7 @@
 
 import { label } from '../../api/names.ts';
 import { atOnce, parseGoDuration, parseTime, type Sliced } from '../../base/index.ts';
-import { allowedDisruptions, type PoolCounts } from '../budgets/budgets.ts';
+import { allowedDisruptions, budgetsOpenAt, type PoolCounts } from '../budgets/budgets.ts';
 import { type Condition, conditionIsTrue, type DisruptionBudget, type NodePool, type Pod } from '../kube/objects.ts';
 import type { Machine } from '../nodes/machines.ts';
 import type { InstanceTypeSpec, Snapshot } from '../snapshot.ts';
@@ -30,6 +30,15 @@ export interface Member {
   readonly rescheduleCost: number;
   readonly isNominated: boolean;
   readonly isQueued: boolean;
+}
+
+/** What a pool's budgets come to, for one reason. */
+export interface PoolBudget {
+  readonly allowed: number;
+  readonly remaining: number;
+  readonly counts: PoolCounts;
+  /** When the end of a scheduled budget lets a node go, if nothing else changes. */
+  opensMs(): number | undefined;
 }
 
 export interface FleetOptions {
@@ -121,16 +130,17 @@ export class Fleet {
   }
 
   /** What a pool's budgets allow for the reason, before and after counting nodes that are out. */
-  budget(pool: NodePool, reason: string): { allowed: number; remaining: number; counts: PoolCounts } {
+  budget(pool: NodePool, reason: string): PoolBudget {
     const counts = this.countsOf(pool.metadata.name);
-    const allowed = allowedDisruptions(
-      budgetsOf(pool),
-      reason,
-      counts.total,
-      this.nowMs,
-      this.snapshot.settings?.budgetTimeZone,
-    );
-    return { allowed, remaining: Math.max(0, allowed - counts.consuming), counts };
+    const budgets = budgetsOf(pool);
+    const timeZone = this.snapshot.settings?.budgetTimeZone;
+    const allowed = allowedDisruptions(budgets, reason, counts.total, this.nowMs, timeZone);
+    return {
+      allowed,
+      remaining: Math.max(0, allowed - counts.consuming),
+      counts,
+      opensMs: () => budgetsOpenAt(budgets, reason, counts, this.nowMs, timeZone),
+    };
   }
 
   /** Hourly price of everything the pool has. */

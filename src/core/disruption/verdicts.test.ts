@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { annotation } from '../../api/names.ts';
+import { annotation, label } from '../../api/names.ts';
 import type { SnapshotObject } from '../index.ts';
-import { object } from '../testing/builders.testing.ts';
+import { instanceType, nodePool, object, requirement, type SnapshotParts } from '../testing/builders.testing.ts';
 import { finish, machine, pool, roundOf, running } from './fleet.testing.ts';
 import { nodeVerdicts } from './verdicts.ts';
 
-const verdictsOf = (objects: SnapshotObject[]) => finish(nodeVerdicts(roundOf(objects)));
-const codes = (objects: SnapshotObject[], name = 'a') =>
-  verdictsOf(objects)
-    .find((verdict) => verdict.node === name)
+const verdictsOf = (objects: SnapshotObject[], parts: SnapshotParts = {}) =>
+  finish(nodeVerdicts(roundOf(objects, parts)));
+const codes = (objects: SnapshotObject[], parts: SnapshotParts = {}) =>
+  verdictsOf(objects, parts)
+    .find((verdict) => verdict.node === 'a')
     ?.blockers.map(({ code }) => code);
 
 test('a node that can go says by what reason and what that saves', () => {
@@ -75,4 +76,67 @@ test('removing what is named lets the node go', () => {
   expect(codes([closed, ...machine('a')])).toEqual(['Budget']);
   expect(codes([pool(), ...machine('a')])).toEqual([]);
   expect(codes([pool(), ...machine('a', { type: 'c2' }), running('a', { cpu: '1.5' })])).toEqual(['NotCheaper']);
+});
+
+test('a node whose pool is gone is kept by that alone: there is nobody whose settings could keep it', () => {
+  expect(codes([pool('other'), ...machine('a')])).toEqual(['NoPool']);
+  expect(codes([pool('other'), ...machine('a'), running('a')])).toEqual(['NoPool']);
+});
+
+describe('a spot node, where spot is not replaced by spot,', () => {
+  const typesFrom = (count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      instanceType({ name: `t${index}`, cpu: '4', price: 0.1 + index / 100, capacityTypes: ['spot'] }),
+    );
+  const spot = (type: string) => [
+    pool(),
+    ...machine('a', { type, cpu: '4', capacityType: 'spot' }),
+    running('a', { cpu: '3' }),
+  ];
+
+  test('names the gate alone if the node would be replaced with it', () => {
+    const types = typesFrom(20);
+    expect(codes(spot('t19'), { types })).toEqual(['SpotToSpotDisabled']);
+    const settings = { featureGates: { SpotToSpotConsolidation: true } };
+    expect(codes(spot('t19'), { types, settings })).toEqual([]);
+  });
+
+  test('names what would keep the node with the gate too', () => {
+    expect(codes(spot('t3'), { types: typesFrom(20) })).toEqual(['SpotToSpotDisabled', 'SpotToSpotInflexible']);
+    expect(codes(spot('t0'), { types: typesFrom(20) })).toEqual(['SpotToSpotDisabled', 'NotCheaper']);
+  });
+});
+
+test('a drifted node whose replacement would not have its minValues stays', () => {
+  const requirements = [requirement(label.instanceType, 'Exists', undefined, 50)];
+  const spec = { disruption: { consolidateAfter: 'Never', budgets: [{ nodes: '100%' }] } };
+  const old = [...machine('a', { type: 'c2', conditions: { Drifted: 'True' } }), running('a')];
+  const [verdict] = verdictsOf([nodePool({ requirements, spec }), ...old]);
+  expect(verdict).toMatchObject({ verdict: 'keep', blockers: [{ code: 'PodsDoNotFit' }] });
+  expect(verdict?.blockers[0]?.message).toContain('minValues');
+});
+
+describe('a budget that keeps a node', () => {
+  const text = (budgets: object[]) =>
+    verdictsOf([pool('default', { budgets }), ...machine('a')])[0]?.blockers[0]?.message;
+
+  test('says how many nodes it allows and how many are out', () => {
+    expect(text([{ nodes: '0' }])).toBe(
+      'the budgets of NodePool default allow 0 of 1 nodes to be out at once for Empty, and 0 are',
+    );
+  });
+
+  test('says until when, if it is there for a while only', () => {
+    const noon = { nodes: '0', schedule: '0 0 * * *', duration: '12h' };
+    expect(text([noon])).toMatch(/, and 0 are, until 2026-01-01T12:00:00Z$/);
+    expect(text([noon, { nodes: '0', schedule: '0 12 * * *', duration: '1h' }])).toMatch(/until 2026-01-01T13:00:00Z$/);
+    expect(text([noon, { nodes: '0' }])).toMatch(/, and 0 are$/);
+    expect(text([{ nodes: '0', schedule: '@hourly', duration: '2h' }])).toMatch(/, and 0 are$/);
+  });
+
+  test('says that its schedule cannot be read', () => {
+    expect(text([{ nodes: '5', schedule: 'noon', duration: '1h' }])).toBe(
+      'a budget of NodePool default has a schedule that cannot be read ("noon"), so no node may go',
+    );
+  });
 });

@@ -2,16 +2,16 @@
 // order in which it would have to change. Verdicts are about each node alone; what goes together is a command's business.
 
 import { conditionType } from '../../api/names.ts';
-import { parseTime, type Sliced } from '../../base/index.ts';
+import { formatTime, parseTime, type Sliced } from '../../base/index.ts';
+import { unreadableSchedules } from '../budgets/budgets.ts';
 import type { ChosenOffering } from '../plan.ts';
 import { balancedThreshold } from './balanced.ts';
 import { blockersOf, isEmptyNode } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
-import { exchangeRoom } from './drift.ts';
+import { driftMove, exchangeRoom } from './drift.ts';
 import { consolidationProblems, emptinessProblems, hasDrifted } from './eligibility.ts';
-import { conditionOf, type Member } from './fleet.ts';
+import { budgetsOf, conditionOf, type Member } from './fleet.ts';
 import type { Round } from './round.ts';
-import { failureText } from './what-if.ts';
 
 export interface VerdictBlocker {
   readonly code: string;
@@ -60,14 +60,15 @@ const suggestions: Readonly<Record<string, string>> = {
   NotInitialized: 'wait until its startup taints are gone and its resources are registered',
   Nominated: 'wait: pods are about to come to it',
   NodeDoNotDisrupt: 'remove the annotation karpenter.sh/do-not-disrupt from the Node',
-  NoPool: 'create the NodePool again, or delete the NodeClaim',
+  NoPool:
+    'create the NodePool again, or delete the NodeClaim; if it is there, let it find instance types (see its conditions)',
   PodDoNotDisrupt: 'remove the annotation karpenter.sh/do-not-disrupt from the pod, or wait until it ends',
   PodBudgets: 'let one PodDisruptionBudget at most select the pod',
   PodBudgetExhausted: 'let the PodDisruptionBudget allow a disruption, or get its unhealthy pods ready',
   ConsolidationDisabled: 'set consolidateAfter of the NodePool to a duration',
   OnlyWhenEmpty: 'set consolidationPolicy of the NodePool to WhenEmptyOrUnderutilized',
   NotQuiet: 'wait until consolidateAfter has passed without pods coming or going',
-  Budget: 'raise the budget of the NodePool, or wait until nodes that are out are back',
+  Budget: 'change the budgets of the NodePool, or wait until nodes that are out are back',
   SpotToSpotDisabled: 'turn on the feature gate SpotToSpotConsolidation',
   ReplacementLoop: 'wait a day, or let prices and requests settle: consolidateAfter of the NodePool may be too short',
   PaybackTooLong: 'nothing to do: raise the setting consolidation-payback if such moves are wanted',
@@ -133,6 +134,8 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
   const blockers = told(blockersOf(round.fleet, member, 'graceful'));
   const { machine } = member;
   if (machine.claim === undefined || machine.node === undefined || member.isQueued) return kept(blockers);
+  // Without its pool there are no settings that could keep it.
+  if (member.pool === undefined) return kept(blockers);
   const isEmpty = isEmptyNode(member);
   const problems = isEmpty
     ? emptinessProblems(member, (each) => round.hasBufferPods(each))
@@ -144,7 +147,7 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
   if (member.index < 0 || member.isStatic || !member.isTypeKnown) return kept(blockers);
   const isKeptByPods = blockers.some(({ code }) => code.startsWith('Pod'));
   const answer = isKeptByPods ? yield* round.freedSingle(member) : yield* round.singleInSlices(member);
-  if (answer.kind === 'none') return kept([...blockers, ...told([answer])]);
+  if (answer.kind === 'none') return kept([...blockers, ...told([answer, ...(answer.also ?? [])])]);
   const unbalanced = round.scores([member], answer.savings).find((score) => !score.approved);
   if (unbalanced !== undefined) {
     const message = `Balanced policy: score ${unbalanced.score.toFixed(2)} is below ${balancedThreshold.toFixed(2)}`;
@@ -164,22 +167,27 @@ function* drifted(round: Round, member: Member): Sliced<Judged> {
     blockers.push(...exchangeBlockers(round, member));
     return blockers.length > 0 ? kept(blockers) : goes('replace', 'Drifted', 0);
   }
-  const simulation = yield* round.whatIf.simulateInSlices([member], { sparesRestless: false });
-  if (simulation.failed.length > 0)
-    blockers.push(...told([{ code: 'PodsDoNotFit', message: failureText(simulation) }]));
+  const move = yield* driftMove(round, member);
+  if (move.kind === 'blocked') return kept([...blockers, ...told([{ code: 'PodsDoNotFit', message: move.message }])]);
   if (blockers.length > 0) return kept(blockers);
-  const chosen = simulation.finish().nodes.map((node) => node.chosen);
-  const price = chosen.reduce((sum, each) => sum + each.pricePerHour, 0);
-  const { destinations } = simulation;
-  return goes(chosen.length > 0 ? 'replace' : 'remove', 'Drifted', member.price - price, chosen, destinations);
+  const chosen = move.nodes.map((node) => node.chosen);
+  return goes(chosen.length > 0 ? 'replace' : 'remove', 'Drifted', move.savings, chosen, move.destinations);
 }
 
 function budgetBlockers(round: Round, member: Member, reason: DisruptionReason): VerdictBlocker[] {
   const { pool } = member;
   if (pool === undefined) return [];
-  const { allowed, remaining, counts } = round.fleet.budget(pool, reason);
+  const { allowed, remaining, counts, opensMs } = round.fleet.budget(pool, reason);
   if (remaining >= 1) return [];
-  const message = `the budgets of NodePool ${pool.metadata.name} allow ${allowed} of ${counts.total} nodes to be disrupted for ${reason}, ${counts.consuming} are`;
+  const { name } = pool.metadata;
+  const [unreadable] = unreadableSchedules(budgetsOf(pool));
+  if (unreadable !== undefined) {
+    const message = `a budget of NodePool ${name} has a schedule that cannot be read ("${unreadable}"), so no node may go`;
+    return told([{ code: 'Budget', message }]);
+  }
+  const untilMs = opensMs();
+  const until = untilMs === undefined ? '' : `, until ${formatTime(untilMs)}`;
+  const message = `the budgets of NodePool ${name} allow ${allowed} of ${counts.total} nodes to be out at once for ${reason}, and ${counts.consuming} are${until}`;
   return told([{ code: 'Budget', message }]);
 }
 
