@@ -51,7 +51,6 @@ export default defineConfig({
         exclude: [],
         testTimeout: 1_200_000,
         maxConcurrency: 24,
-        fileParallelism: false,
       }),
       // Campaigns in virtual time need processors and nothing else.
       project('long-virtual', ['test/{scenario,planner}/**/*.long.test.ts'], {

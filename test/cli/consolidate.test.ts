@@ -52,7 +52,7 @@ test('explain nodepool sums its nodes up before it goes through them, and -o jso
 test('explain says what it can explain, and that a name is unknown', async () => {
   const wrong = await runKerf(['explain', 'service', 'x', '--snapshot', file]);
   expect(wrong).toMatchObject({ code: 2 });
-  expect(wrong.err).toContain('cannot explain a service: ask about one of node, nodeclaim, nodepool');
+  expect(wrong.err).toContain('cannot explain a service: ask about one of pod, node, nodeclaim, nodepool');
   const unknown = await runKerf(['explain', 'nodepool', 'nope', '--snapshot', file]);
   expect(unknown.err).toContain('there is no nodepool nope');
 });

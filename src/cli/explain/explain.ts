@@ -1,12 +1,13 @@
 // `kerf explain node|nodepool NAME`: whether a node would be removed or replaced, what that saves, or everything that
-// keeps it and what to change, the first thing first.
+// keeps it and what to change, the first thing first. `kerf explain pod NAME`: why it waits and what will become of it.
 import { type Command, Option } from 'commander';
 import { atOnce, KerfError, parseTime } from '../../base/index.ts';
 import { insteadText, type NodeVerdict, nodeVerdicts, Round, type Snapshot, verdictCode } from '../../core/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
-import { counted, type Paint, paintFor, progressLine } from '../output/index.ts';
+import { counted, type Paint, type Progress, paintFor, progressLine } from '../output/index.ts';
 import { price } from '../plan/money.ts';
-import { loadSnapshot, type PlanFlags } from '../plan/plan.ts';
+import { loadSnapshot, makePlan, type PlanFlags } from '../plan/plan.ts';
+import { findPod, podStory, renderPodStory } from './pod-story.ts';
 
 interface ExplainFlags {
   filename?: string[];
@@ -16,13 +17,13 @@ interface ExplainFlags {
   output: 'text' | 'json';
 }
 
-const subjects = ['node', 'nodeclaim', 'nodepool'];
+const subjects = ['pod', 'node', 'nodeclaim', 'nodepool'];
 
 export function configure(command: Command, run: CommandRunner): void {
   command
-    .description('Say why a node stays, or what would happen to it.')
+    .description('Say why a pod waits, or why a node stays, and what would happen to it.')
     .argument('<kind>', `what to explain: ${subjects.join(', ')}`)
-    .argument('<name>', 'its name')
+    .argument('<name>', 'its name; of a pod also namespace/name')
     .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
     .option('--snapshot <file>', 'look at a snapshot (see `kerf snapshot`)')
     .option('--context [name]', 'look at a live cluster: a context of the kubeconfig, the current one by default')
@@ -34,6 +35,7 @@ export function configure(command: Command, run: CommandRunner): void {
 
 const helpText = `
 Examples:
+  kerf explain pod shop/web-7d4f --context
   kerf explain node ip-10-0-3-7.ec2.internal --context
   kerf explain nodepool default --snapshot cluster.json -o json`;
 
@@ -49,8 +51,12 @@ async function explain(terminal: Terminal, kind: string, name: string, flags: Ex
       ...flags,
       ...(hasSource ? {} : { context: true as const }),
       improve: true,
-      output: 'json',
+      output: flags.output === 'json' ? 'json' : 'table',
     };
+    if (kind === 'pod') {
+      terminal.out(await podText(terminal, given, name, progress));
+      return exitCode.ok;
+    }
     const snapshot = await loadSnapshot(terminal, given, flags.filename ?? [], progress);
     progress.clear();
     const verdicts = verdictsFor(snapshot, kind, name);
@@ -71,6 +77,16 @@ async function explain(terminal: Terminal, kind: string, name: string, flags: Ex
   } finally {
     progress.clear();
   }
+}
+
+async function podText(terminal: Terminal, flags: PlanFlags, name: string, progress: Progress): Promise<string> {
+  const relaxed = new Map<string, readonly string[]>();
+  const onRelaxed = (pod: string, changes: readonly string[]): void => void relaxed.set(pod, changes);
+  const { plan, snapshot } = await makePlan(terminal, flags, flags.filename ?? [], progress, { onRelaxed });
+  progress.clear();
+  const story = podStory(findPod(snapshot, name), plan, relaxed);
+  if (flags.output === 'json') return `${JSON.stringify(story, null, 2)}\n`;
+  return renderPodStory(story, { paint: paintFor(terminal), columns: terminal.columns });
 }
 
 function verdictsFor(snapshot: Snapshot, kind: string, name: string): NodeVerdict[] {

@@ -180,15 +180,18 @@ interface PlannedSnapshot {
   snapshot: Snapshot;
 }
 
-async function makePlan(
+/** Reads what flags ask for and plans it. */
+export async function makePlan(
   terminal: Terminal,
   flags: PlanFlags,
   files: string[],
   progress: Progress,
+  options: PlanOptions = {},
 ): Promise<PlannedSnapshot> {
   const snapshot = await loadSnapshot(terminal, flags, files, progress);
   progress.show(() => 'planning');
   const plan = planSnapshot(snapshot, {
+    ...options,
     improve: flags.improve,
     stopwatch: () => performance.now(),
     ...(snapshot.settings?.ignoreDRARequests === false ? await deviceSelectors() : {}),
