@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { handOver } from '../bin/hand-over.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const node = join(root, 'node_modules', 'node', 'bin', 'node');
@@ -32,12 +33,8 @@ if (!isInstalled()) {
 const [script, ...args] = process.argv.slice(2);
 if (script !== undefined) {
   const bin = join(root, 'node_modules', '.bin');
-  // Ctrl-C reaches the script too; the terminal is given back when it has ended, not before.
-  process.on('SIGINT', () => {});
-  const result = spawnSync(node, [script, ...args], {
+  handOver(node, [script, ...args], {
     cwd: root,
-    stdio: 'inherit',
     env: { ...process.env, PATH: `${dirname(node)}:${bin}:${process.env.PATH}` },
   });
-  process.exit(result.status ?? 1);
 }

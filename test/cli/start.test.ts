@@ -1,12 +1,27 @@
 // How the command starts and is killed, whatever Node is on the machine.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 
 const kerf = resolve(import.meta.dirname, '../../bin/kerf');
+const root = resolve(import.meta.dirname, '../..');
 const patience = { timeout: 50_000, interval: 50 };
 let child: ChildProcess | undefined;
 afterEach(() => child?.kill('SIGKILL'));
+
+async function listening(program: string, args: string[], options: SpawnOptionsWithoutStdio) {
+  const started = spawn(program, args, options);
+  child = started;
+  let out = '';
+  started.stdout.setEncoding('utf8').on('data', (text: string) => void (out += text));
+  const url = await vi.waitFor(() => {
+    const found = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0];
+    if (found === undefined) throw new Error(`not listening yet: ${out}`);
+    return found;
+  }, patience);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  return { started, url, out: () => out };
+}
 
 /** Makes the first process believe that it is an older Node, and only that one. */
 const older =
@@ -18,16 +33,20 @@ test.each([
   ['run by Node', process.execPath, [kerf], {}],
   ['run by a Node that is too old', process.execPath, [kerf], { NODE_OPTIONS: `--import=${pretence}` }],
 ] as const)('%s and killed, it leaves nobody behind', async (_, program, args, env) => {
-  const started = spawn(program, [...args, 'up', '--port', '0'], { env: { ...process.env, ...env } });
-  child = started;
-  let out = '';
-  started.stdout.setEncoding('utf8').on('data', (text: string) => void (out += text));
-  const url = await vi.waitFor(() => {
-    const found = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0];
-    if (found === undefined) throw new Error(`not listening yet: ${out}`);
-    return found;
-  }, patience);
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const { started, url } = await listening(program, [...args, 'up', '--port', '0'], {
+    env: { ...process.env, ...env },
+  });
   started.kill('SIGKILL');
   await vi.waitFor(() => expect(fetch(`${url}/healthz`)).rejects.toThrow(), patience);
+});
+
+test.each([
+  ['alone', 1],
+  ['with all it started, as by a terminal', -1],
+] as const)('npm start that is interrupted %s ends cleanly', async (_, sign) => {
+  const { started, url, out } = await listening('npm', ['start', '--', '--port', '0'], { cwd: root, detached: true });
+  process.kill(sign * (started.pid ?? 0), 'SIGINT');
+  await new Promise((done) => started.once('close', done));
+  expect(out()).toMatch(/stopping\n$/);
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });

@@ -13,7 +13,7 @@ export async function untilInterrupted(): Promise<void> {
   // Listening for a signal does not keep a process alive; a timer does.
   const alive = setInterval(() => {}, 1 << 30);
   await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
   clearInterval(alive);
 }

@@ -14,6 +14,7 @@ import { paintFor } from '../output/index.ts';
 import { type SimulatedCatalogue, simulatedCatalogue, simulatedCatalogues } from '../simulated-catalogue.ts';
 import { startControllers } from './controllers.ts';
 import { startDemo } from './demo/demo.ts';
+import { faultsIn } from './faults-flag.ts';
 import { installDefaults, installDefinitions } from './furniture.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { overview } from './overview.ts';
@@ -152,13 +153,20 @@ interface Ending {
   abort(): void;
 }
 
+/** A terminal, npm and an older Node that started this process each pass the same Ctrl-C on; nobody presses it so fast. */
+const echoMs = 300;
+
 /** The first signal asks politely; the second does not wait for an answer. */
 function endOnSignals(): Ending {
   const stop = new AbortController();
+  let first: { signal: string; atMs: number } | undefined;
   const { promise, resolve: end } = Promise.withResolvers<void>();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
+      const atMs = performance.now();
+      if (first?.signal === signal && atMs - first.atMs < echoMs) return;
       if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
+      first = { signal, atMs };
       stop.abort();
       end();
     });
@@ -200,16 +208,6 @@ function factor(text: string): number {
   const value = Number(text);
   if (value > 0 && value <= 10_000) return value;
   throw new InvalidArgumentError('write a number above 0 and up to 10000: 60 makes a minute of a second.');
-}
-
-function faultsIn(text: string): KwokFaults {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch {
-    // Said below, with what to write instead.
-  }
-  throw new InvalidArgumentError('write a JSON object such as {"vanish":[{"after":"10m","percent":5}]}.');
 }
 
 function duration(text: string): number {
