@@ -49,8 +49,15 @@ export interface ControllerContext {
   random: () => number;
   /** The cache of a resource that some controller watches. */
   cacheOf<T extends KubeObject>(resource: Resource<T>): Cache<T>;
+  /** Runs one pass of a loop, so that what it logs and counts belongs together; without it, it just runs. */
+  asPass?<T>(controller: string, pass: () => Promise<T>): Promise<T>;
   /** Whether the provider serves this kind of node class: everything else is somebody else's. */
   isManaged(ref: NodeClassRef | undefined): boolean;
+}
+
+/** Runs one pass of the named loop as the process wants it. */
+export function inPass<T>(context: ControllerContext, controller: string, pass: () => Promise<T>): Promise<T> {
+  return context.asPass === undefined ? pass() : context.asPass(controller, pass);
 }
 
 /** Look again after this long, whatever happens. */

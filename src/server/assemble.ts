@@ -70,7 +70,7 @@ export function assemble(options: AssemblyOptions): Assembly {
   const cloud = meteredCloud(options.cloud, options.metrics, clock);
   const reflectors = new Map<string, Reflector<KubeObject>>();
   const reflectorOf = <T extends KubeObject>(resource: Resource<T>, optional = false): Reflector<T> => {
-    const key = `${resource.plural}.${resource.group}`;
+    const key = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
     let reflector = reflectors.get(key);
     if (reflector === undefined) {
       const transform = slimmingOf<KubeObject>(resource);
@@ -108,6 +108,7 @@ export function assemble(options: AssemblyOptions): Assembly {
       ),
     ledger: new LaunchLedger(),
     cacheOf: (resource) => reflectorOf(resource).store,
+    asPass: asController,
     isManaged: (ref) => isServedBy(cloud, ref),
   };
   const { controllers, loops } = (options.controllers ?? controllersOf)(context);

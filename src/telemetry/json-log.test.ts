@@ -37,6 +37,13 @@ test('a line has level, time, logger, message, commit and the fields in that ord
   );
 });
 
+test('an error line without an error has no such field', () => {
+  const { log, lines } = capture();
+  log.error('ignoring nodepool, not ready', undefined, { NodePool: { name: 'default' } });
+  expect(lines[0]).toMatchObject({ level: 'ERROR', NodePool: { name: 'default' } });
+  expect(lines[0]).not.toHaveProperty('error');
+});
+
 test('lines below the level are left out', () => {
   const { log, lines } = capture('error');
   log.info('quiet');

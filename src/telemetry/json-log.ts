@@ -44,7 +44,8 @@ export function jsonLog(options: JsonLogOptions, fields: LogFields = {}, sampler
   return {
     debug: (message, extra = {}) => line('debug', message, extra),
     info: (message, extra = {}) => line('info', message, extra),
-    error: (message, error, extra = {}) => line('error', message, { ...extra, error: messageOf(error) }),
+    error: (message, error, extra = {}) =>
+      line('error', message, error === undefined ? extra : { ...extra, error: messageOf(error) }),
     with: (extra) => jsonLog(options, { ...fields, ...extra }, sampler),
   };
 }

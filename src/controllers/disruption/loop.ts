@@ -29,12 +29,12 @@ import {
 } from '../../core/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
-import type { ControllerContext } from '../context.ts';
+import { type ControllerContext, concurrencyFor, inPass } from '../context.ts';
 import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
 import { removeLeftovers } from './marks.ts';
 import type { DisruptionMetrics } from './metrics.ts';
 import { tellProtections } from './protection.ts';
-import type { CommandQueue } from './queue.ts';
+import { type CommandQueue, queueController } from './queue.ts';
 import type { DisruptionReport } from './report.ts';
 
 const controller = 'disruption';
@@ -93,12 +93,15 @@ export class DisruptionLoop {
     let failures = 0;
     const rounds = loopMetrics(this.context.metrics);
     rounds.starts(controller, 1);
+    rounds.starts(queueController, concurrencyFor(this.context.settings, 100, 1000));
     while (!signal.aborted) {
       let waitMs = notSyncedMs;
       const startedMs = clock.now();
       const ran = (failed: boolean): void => rounds.ran(controller, { tookMs: clock.now() - startedMs, failed });
       try {
-        if (cluster.synced) waitMs = (await this.round(signal)) ? 0 : pollMs;
+        if (cluster.synced) {
+          waitMs = (await inPass(this.context, controller, () => this.round(signal))) ? 0 : pollMs;
+        }
         ran(false);
         failures = 0;
       } catch (error) {

@@ -55,6 +55,21 @@ test('a node is in one command at most', async () => {
   expect(await at.isTainted('b')).toBe(false);
 });
 
+test('steps of a command are a controller of their own, in metrics and to the log', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  const passes: string[] = [];
+  at.bench.context.asPass = (controller, pass) => {
+    passes.push(controller);
+    return pass();
+  };
+  await at.queue.start(empty(await membersOf('a')), at.signal);
+  await at.bench.run(2_000);
+  expect(passes).toEqual(['disruption.queue']);
+  const ran = { controller: 'disruption.queue', result: 'requeue_after' };
+  expect(at.bench.metrics.value('controller_runtime_reconcile_total', ran)).toBe(1);
+});
+
 test('the log names the nodes that go and the claims that come', async () => {
   at = await openDisruption();
   await at.bench.machine('default', 'a', quiet);

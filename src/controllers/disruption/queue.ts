@@ -9,8 +9,9 @@ import type { NodeClaim } from '../../api/index.ts';
 import { conditionType, isTrue } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import { type Command, decisionOf, podCount, type Replacement, startedText } from '../../core/index.ts';
-import { isKubeError } from '../../ports/index.ts';
-import type { ControllerContext } from '../context.ts';
+import { isKubeError, type LogFields } from '../../ports/index.ts';
+import { type LoopMetrics, loopMetrics } from '../../runtime/index.ts';
+import { type ControllerContext, inPass } from '../context.ts';
 import type { ClaimMetrics } from '../nodeclaim/claim-metrics.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { nominate } from '../planning.ts';
@@ -39,6 +40,9 @@ const stepMs = 1_000;
 /** The more is under way, the longer a cloud takes; but never give up early, nor hold pods up for ever. */
 const patience = { perNodeMs: 80, leastMs: 600_000, mostMs: 3_600_000 };
 
+/** Label of the logs and metrics of commands that are being carried out. */
+export const queueController = 'disruption.queue';
+
 /** How long a command waits for its replacements while this many nodes are in commands. */
 export function patienceMs(queued: number): number {
   return Math.min(patience.mostMs, Math.max(patience.leastMs, patience.perNodeMs * queued));
@@ -57,12 +61,14 @@ export class CommandQueue {
   private readonly created;
   private readonly running = new Set<Running>();
   private readonly queued = new Set<string>();
+  private readonly steps: LoopMetrics;
   private sequence = 0;
 
   constructor(context: ControllerContext, parts: QueueParts) {
     this.context = context;
     this.parts = parts;
     this.created = provisioningMetrics(context.metrics).created;
+    this.steps = loopMetrics(context.metrics);
   }
 
   has(claimName: string): boolean {
@@ -124,7 +130,10 @@ export class CommandQueue {
         'capacity-type': member.capacityType,
         'instance-type': member.instanceType,
       })),
-      'replacement-nodes': replacements.map(({ name }) => ({ NodeClaim: { name } })),
+      'replacement-nodes': replacements.map(({ name }, index) => ({
+        NodeClaim: { name },
+        ...aboutReplacement(command.replacements[index], replacements.length === 1),
+      })),
     });
     void this.carryOut(run, signal);
   }
@@ -191,15 +200,15 @@ export class CommandQueue {
       const waitedMs = clock.now() - run.startedMs;
       const isOverdue = waitedMs > patienceMs(this.queued.size);
       try {
-        if (await this.step(run)) break;
+        if (await this.counted(() => this.step(run))) break;
         if (isOverdue) throw new Unrecoverable(`replacements were not ready within ${waitedMs / 1000} s`);
       } catch (error) {
         if (isOverdue || error instanceof Unrecoverable) {
-          log.error('failed to disrupt nodes', error, { controller: 'disruption', command: run.id });
+          log.error('failed to disrupt nodes', error, { controller: queueController, command: run.id });
           await this.putBack(run);
           break;
         }
-        log.error('disrupting nodes, will try again', error, { controller: 'disruption', command: run.id });
+        log.error('disrupting nodes, will try again', error, { controller: queueController, command: run.id });
       }
       const isStopping = await clock.sleep(stepMs, signal).then(
         () => false,
@@ -209,6 +218,20 @@ export class CommandQueue {
     }
     this.running.delete(run);
     for (const name of run.claims) this.queued.delete(name);
+  }
+
+  /** One step of a command, as log lines and metrics tell it. */
+  private async counted(step: () => Promise<boolean>): Promise<boolean> {
+    const { clock } = this.context;
+    const startedMs = clock.now();
+    let failed = true;
+    try {
+      const isDone = await inPass(this.context, queueController, step);
+      failed = false;
+      return isDone;
+    } finally {
+      this.steps.ran(queueController, { tookMs: clock.now() - startedMs, failed });
+    }
   }
 
   /** True once everything that had to go has been told to. */
@@ -291,6 +314,16 @@ export class CommandQueue {
       Array.from({ length: digits }, () => Math.floor(this.context.random() * 16).toString(16)).join('');
     return `${part(8)}-${part(4)}-4${part(3)}-8${part(3)}-${part(6)}${this.sequence.toString(16).padStart(6, '0')}`;
   }
+}
+
+/** What a line says about a planned replacement; its types only where it is the only one. */
+function aboutReplacement(replacement: Replacement | undefined, isOnly: boolean): LogFields {
+  if (replacement?.kind !== 'planned') return {};
+  const { chosen, instanceTypes } = replacement.node;
+  return {
+    'capacity-type': chosen.capacityType,
+    ...(isOnly ? { 'instance-types': shortList(instanceTypes) } : {}),
+  };
 }
 
 /** The command cannot succeed any more. */

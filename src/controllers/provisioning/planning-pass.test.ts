@@ -68,6 +68,7 @@ test('preferences that a pod does without are logged, with the pod and what was 
   await clock.runFor(3_000);
   await passing;
   expect(log.lines).toContainEqual({
+    level: 'debug',
     message: 'relaxing soft constraints for pod since it previously failed to schedule',
     fields: {
       controller: 'provisioner',

@@ -197,7 +197,7 @@ describe('the log says', () => {
     expect(bench.log.lines).toContainEqual(
       expect.objectContaining({
         message: 'found provisionable pod(s)',
-        fields: { controller: 'provisioner', Pods: 'default/a, default/b' },
+        fields: { controller: 'provisioner', Pods: 'default/a, default/b', duration: '0s' },
       }),
     );
     expect(bench.log.lines).toContainEqual(
@@ -220,6 +220,7 @@ describe('the log says', () => {
     expect(bench.log.lines).toContainEqual(expect.objectContaining({ message: 'no dynamic nodepools found' }));
     expect(bench.log.lines).toContainEqual(
       expect.objectContaining({
+        level: 'error',
         message: 'ignoring nodepool, not ready',
         fields: { controller: 'provisioner', NodePool: { name: 'unready' } },
       }),

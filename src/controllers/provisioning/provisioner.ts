@@ -8,7 +8,7 @@ import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
-import type { ControllerContext } from '../context.ts';
+import { type ControllerContext, inPass } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { instanceTypesOfPools, nominate, snapshotFor } from '../planning.ts';
 import { Batcher } from './batcher.ts';
@@ -66,7 +66,7 @@ export class Provisioner {
         while (!cluster.synced) await clock.sleep(notSyncedMs, signal);
         await this.strange.settled(signal);
         startedMs = clock.now();
-        await this.pass();
+        await inPass(this.context, controller, () => this.pass());
         ran(false);
         failures = 0;
       } catch (error) {
@@ -83,6 +83,7 @@ export class Provisioner {
   /** Plans once and writes what the plan asks for. */
   async pass(): Promise<PassResult> {
     const { clock, cluster } = this.context;
+    const startedMs = clock.now();
     const instanceTypes = await instanceTypesOfPools(this.context);
     const snapshot = snapshotFor(this.context, instanceTypes);
     const pools = new Map(cluster.nodePools.list().map((pool) => [pool.metadata.name ?? '', pool]));
@@ -90,7 +91,7 @@ export class Provisioner {
     const byPool = new Map(instanceTypes.map((entry) => [entry.nodePool, entry.items ?? []]));
     const claims = new Map<string, NodeClaim>();
     reportPools(this.context, plan, emptyPools);
-    reportNewNodes(this.context, plan);
+    reportNewNodes(this.context, plan, clock.now() - startedMs);
     const writes: Promise<void>[] = [];
     const planned = this.withinNodeLimits(plan.newNodes);
     // What is written is launched at once, which takes time from the rest: so many are made up before the first is written.

@@ -1,5 +1,6 @@
 // Tells people what a plan decided: events on pods, log lines, gauges. One record, several renderings.
 import { conditionType, type NodeClaim } from '../../api/index.ts';
+import { formatGoDuration } from '../../base/index.ts';
 import type { EmptyPool, Plan, Reason, UnschedulablePod } from '../../core/index.ts';
 import type { EventSubject, RecordedEvent } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
@@ -56,11 +57,15 @@ export async function reportPlan(
 }
 
 /** Said before the claims are made: the log then reads in the order in which things happen. */
-export function reportNewNodes({ log }: ControllerContext, plan: Plan): void {
+export function reportNewNodes({ log }: ControllerContext, plan: Plan, tookMs: number): void {
   if (plan.newNodes.length === 0) return;
   const controller = 'provisioner';
   const pods = plan.newNodes.reduce((sum, planned) => sum + planned.pods.length, 0);
-  log.info('found provisionable pod(s)', { controller, Pods: shortList(waitingPods(plan)) });
+  log.info('found provisionable pod(s)', {
+    controller,
+    Pods: shortList(waitingPods(plan)),
+    duration: formatGoDuration(tookMs),
+  });
   log.info('computed new nodeclaim(s) to fit pod(s)', { controller, nodeclaims: plan.newNodes.length, pods });
 }
 
@@ -76,7 +81,7 @@ export function reportPools(
   for (const { metadata, spec, status } of plan.pods === 0 ? [] : cluster.nodePools.list()) {
     const isReady = status?.conditions?.some(({ type, status: is }) => type === conditionType.ready && is === 'True');
     if (isReady || spec.replicas !== undefined || !isManaged(spec.template.spec.nodeClassRef)) continue;
-    log.info('ignoring nodepool, not ready', { controller, NodePool: { name: metadata.name } });
+    log.error('ignoring nodepool, not ready', undefined, { controller, NodePool: { name: metadata.name } });
   }
   for (const { nodePool, message } of emptyPools) {
     const pool = cluster.nodePools.get(nodePool);

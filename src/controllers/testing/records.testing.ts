@@ -56,6 +56,7 @@ export function recordedMetrics(): RecordedMetrics {
 }
 
 export interface RecordedLine {
+  level: 'debug' | 'info' | 'error';
   message: string;
   error?: unknown;
   fields: LogFields;
@@ -67,15 +68,15 @@ export function recordedLog(
 ): Log & { lines: RecordedLine[] } {
   const lines: RecordedLine[] = [];
   const log = (more: LogFields): Log => {
-    const record = (message: string, fields: LogFields | undefined, failure: { error?: unknown } = {}): void => {
-      const line = { message, ...failure, fields: { ...more, ...fields } };
+    const record = (said: Pick<RecordedLine, 'level' | 'message' | 'error'>, fields: LogFields | undefined): void => {
+      const line = { ...said, fields: { ...more, ...fields } };
       lines.push(line);
-      listener(message, line.fields);
+      listener(line.message, line.fields);
     };
     return {
-      debug: (message, fields) => record(message, fields),
-      info: (message, fields) => record(message, fields),
-      error: (message, error, fields) => record(message, fields, { error }),
+      debug: (message, fields) => record({ level: 'debug', message }, fields),
+      info: (message, fields) => record({ level: 'info', message }, fields),
+      error: (message, error, fields) => record({ level: 'error', message, error }, fields),
       with: (fields) => log({ ...more, ...fields }),
     };
   };

@@ -29,7 +29,10 @@ describe('a claim that is not launched', () => {
     await bench.run(minute);
     expect(await bench.isGone()).toBe(true);
     expect(bench.metrics.value(disrupted, { reason: 'launch_timeout', nodepool: 'default' })).toBe(1);
-    expect(bench.log.lines.some(({ message }) => message === 'terminating due to timeout')).toBe(true);
+    const line = bench.log.lines.find(({ message }) => message === 'terminating due to timeout');
+    expect(line).toMatchObject({ level: 'debug', fields: { timeout: '5m0s', reason: 'launch_timeout' } });
+    // The line's own message is not one of its fields.
+    expect(line?.fields).not.toHaveProperty('message');
   });
 });
 

@@ -1,7 +1,7 @@
 // Last step: a claim that is not launched or whose node does not register in time is given up, so that its pods are tried
 // elsewhere. Times count from the last transition of each condition, not from the claim's creation.
 import { conditionType } from '../../../api/index.ts';
-import { parseTime } from '../../../base/index.ts';
+import { formatGoDuration, parseTime } from '../../../base/index.ts';
 import type { ControllerContext } from '../../context.ts';
 import { deleteClaim } from '../../writes.ts';
 import { claimCondition } from '../claim-conditions.ts';
@@ -32,12 +32,12 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
       await health.failed(claim);
       await deleteClaim(context, claim);
       metrics.countDisrupted(claim, cause);
-      log.info('terminating due to timeout', {
+      log.debug('terminating due to timeout', {
         controller: 'nodeclaim.lifecycle',
         NodeClaim: { name: claim.metadata.name },
-        timeout: limitMs / 1000,
+        timeout: formatGoDuration(limitMs),
         reason: cause,
-        message: condition.message,
+        condition: condition.message,
       });
       return { claim, gone: true };
     }

@@ -207,6 +207,7 @@ describe('a termination grace period', () => {
     const at = new Date(Date.parse(metadata.deletionTimestamp ?? '') + 300_000).toISOString().replace('.000', '');
     expect(metadata.annotations?.[deadline]).toBe(at);
     expect(bench.log.lines).toContainEqual({
+      level: 'info',
       message: 'annotated nodeclaim',
       fields: { controller: 'nodeclaim.lifecycle', NodeClaim: { name: 'a' }, [deadline]: at },
     });
