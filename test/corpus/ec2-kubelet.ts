@@ -18,7 +18,7 @@ const soft = (value: unknown) => ({ evictionSoft: one(value), evictionSoftGraceP
 
 export const ec2KubeletCases: CorpusCase[] = [
   ...underRule(
-    'kubelet',
+    'V10: kubelet',
     accept('kubelet: nothing set', kubelet({})),
     accept(
       'kubelet: plain fields',
@@ -46,7 +46,7 @@ export const ec2KubeletCases: CorpusCase[] = [
     ),
   ),
   ...underRule(
-    'reserved resources',
+    'V10: reserved resources',
     ...['systemReserved', 'kubeReserved'].flatMap((field) => [
       accept(
         `${field}: all`,
@@ -74,7 +74,7 @@ export const ec2KubeletCases: CorpusCase[] = [
     ]),
   ),
   ...underRule(
-    'eviction thresholds',
+    'V10: eviction thresholds',
     accept('evictionHard: all signals', kubelet({ evictionHard: all('5%') })),
     accept('evictionSoft: all signals', kubelet({ evictionSoft: all('5%'), evictionSoftGracePeriod: all('1m') })),
     ...each(['0%', '5%', '99.99%', '100%', '100.0%', '100.00%', '5Gi', '100Mi', '1.5', ''], (value) =>
@@ -107,7 +107,7 @@ export const ec2KubeletCases: CorpusCase[] = [
     ),
   ),
   ...underRule(
-    'eviction grace periods',
+    'V10: eviction grace periods',
     ...each(['1m', '1m30s', '90s', '500ms', '1.5h', '0', '+0', '-1m', '.5s'], (value) =>
       accept(`grace ${value}`, kubelet({ evictionSoft: one('5%'), evictionSoftGracePeriod: one(value) })),
     ),
@@ -140,7 +140,7 @@ export const ec2KubeletCases: CorpusCase[] = [
     accept('no soft thresholds at all', kubelet({ evictionSoft: {}, evictionSoftGracePeriod: {} })),
   ),
   ...underRule(
-    'image garbage collection',
+    'V10: image garbage collection',
     accept('high alone', kubelet({ imageGCHighThresholdPercent: 50 })),
     accept('low alone', kubelet({ imageGCLowThresholdPercent: 50 })),
     accept('high above low', kubelet({ imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 49 })),

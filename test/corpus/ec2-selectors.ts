@@ -33,7 +33,7 @@ const subnets = (...terms: unknown[]) => ec2Class({ subnetSelectorTerms: terms }
 const subnetAt = 'spec.subnetSelectorTerms';
 
 const subnetCases: CorpusCase[] = underRule(
-  'subnet selector',
+  'V5: subnet selector',
   ...termCases('subnetSelectorTerms', "'tags', 'id'", { id: 'subnet-0123abc' }),
   accept('subnet: id', subnets({ id: 'subnet-12345' })),
   accept('subnet: an id anywhere in the text', subnets({ id: 'my-subnet-12345!' })),
@@ -57,12 +57,13 @@ const groups = (...terms: unknown[]) => ec2Class({ securityGroupSelectorTerms: t
 const groupAt = 'spec.securityGroupSelectorTerms';
 
 const groupCases: CorpusCase[] = underRule(
-  'security group selector',
+  'V6: security group selector',
   ...termCases('securityGroupSelectorTerms', "'tags', 'id', 'name'", { id: 'sg-0123abc' }),
   accept('group: id', groups({ id: 'sg-12345' })),
   accept('group: name', groups({ name: 'nodes' })),
   reject('group: another id', groups({ id: 'subnet-1' }), `${groupAt}[0].id`, 'should match'),
   reject('group: missing', ec2Class({ securityGroupSelectorTerms: undefined }), groupAt, 'Required value'),
+  reject('group: null', ec2Class({ securityGroupSelectorTerms: null }), groupAt, 'Required value'),
   reject('group: no terms', groups(), groupAt, 'securityGroupSelectorTerms cannot be empty'),
   reject('group: id and tags', groups({ id: 'sg-1', tags: { a: 'b' } }), groupAt, groupMixed('id')),
   reject('group: id and name', groups({ id: 'sg-1', name: 'a' }), groupAt, groupMixed('id')),
@@ -79,7 +80,7 @@ const reservationAt = 'spec.capacityReservationSelectorTerms';
 const ownerID = '012345678901';
 
 const reservationCases: CorpusCase[] = underRule(
-  'capacity reservation selector',
+  'V7: capacity reservation selector',
   ...termCases('capacityReservationSelectorTerms', "'tags', 'id', 'instanceMatchCriteria'", { id: 'cr-0123abc' }),
   accept('reservation: null', ec2Class({ capacityReservationSelectorTerms: null })),
   reject('reservation: no terms', reservations(), reservationAt, reservationMixed),
@@ -138,7 +139,7 @@ const beside: [string, object][] = [
 ];
 
 const amiCases: CorpusCase[] = underRule(
-  'AMI selector',
+  'V8: AMI selector',
   ...termCases(
     'amiSelectorTerms',
     "'tags', 'id', 'name', 'alias', 'ssmParameter'",
@@ -183,7 +184,7 @@ const unsupported =
 const windows = ['windows2019', 'windows2022', 'windows2025'];
 
 const aliasCases: CorpusCase[] = underRule(
-  'AMI alias',
+  'V9: AMI alias',
   ...each(
     [
       'al2@latest',
@@ -221,7 +222,8 @@ const families = ['AL2', 'AL2023', 'Bottlerocket', 'Windows2019', 'Windows2022',
 const article = (family: string): string => (family.startsWith('A') ? 'an' : 'a');
 
 const familyCases: CorpusCase[] = underRule(
-  'amiFamily',
+  'V2 and V3: amiFamily',
+  accept('no user data', ec2Class({ userData: undefined })),
   ...each([...families, 'Custom'], (amiFamily) =>
     accept(`family ${amiFamily} without an alias`, ec2Class({ amiFamily, amiSelectorTerms: [{ id: 'ami-1' }] })),
   ),

@@ -1,12 +1,12 @@
-// EC2NodeClass: everything but its selectors and the kubelet.
+// EC2NodeClass: everything in its spec but selectors and the kubelet.
 import { accept, type CorpusCase, each, reject, shown, underRule } from './case.ts';
-import { ec2Class, withStatus } from './objects.ts';
+import { ec2Class } from './objects.ts';
 
 const eitherOr = "must specify exactly one of ['role', 'instanceProfile']";
 const byProfile = (fields: object = {}) => ec2Class({ role: undefined, instanceProfile: 'profile', ...fields });
 
 const identityCases: CorpusCase[] = underRule(
-  'role and instanceProfile',
+  'V1: role and instanceProfile',
   accept('role', ec2Class()),
   accept('instanceProfile', byProfile()),
   reject('both', ec2Class({ instanceProfile: 'profile' }), 'spec', eitherOr),
@@ -29,7 +29,7 @@ const tags = (map: Record<string, unknown>) => ec2Class({ tags: map });
 const restricted = (key: string): string => `tag contains a restricted tag matching ${key}`;
 
 const tagCases: CorpusCase[] = underRule(
-  'tags',
+  'V4: tags',
   accept('no tags', tags({})),
   ...each(['Name', 'karpenter.sh/custom-key', 'karpenter.sh/managed', 'kubernetes.io/role/key'], (key) =>
     accept(`tag ${key}`, tags({ [key]: 'v' })),
@@ -52,7 +52,7 @@ const ebsAt = 'spec.blockDeviceMappings[0].ebs';
 const size = (volumeSize: unknown) => disk({ volumeSize });
 
 const diskCases: CorpusCase[] = underRule(
-  'block devices',
+  'V12: block devices',
   accept('no disks', disks()),
   accept(
     'a disk with everything',
@@ -149,7 +149,7 @@ const noDuplicates =
 const primary = "networkInterfaces must include a primary interface with interfaceType='interface'";
 
 const networkCases: CorpusCase[] = underRule(
-  'network interfaces',
+  'V13: network interfaces',
   accept('no interfaces', network()),
   accept('a primary interface', network(card(0, 0))),
   accept(
@@ -199,7 +199,7 @@ const imds = (fields: unknown) => ec2Class({ metadataOptions: fields });
 const imdsAt = 'spec.metadataOptions';
 
 const metadataCases: CorpusCase[] = underRule(
-  'metadata options',
+  'V11: metadata options',
   accept('metadata options unset', ec2Class(), {
     stored: {
       [imdsAt]: {
@@ -256,7 +256,7 @@ const bounds: [string, number, number][] = [
 ];
 
 const trackingCases: CorpusCase[] = underRule(
-  'connection tracking',
+  'V14: connection tracking',
   reject(
     'no timeout',
     tracking({}),
@@ -284,7 +284,6 @@ const trackingCases: CorpusCase[] = underRule(
 
 const otherCases: CorpusCase[] = underRule(
   'other EC2NodeClass fields',
-  accept('no user data', ec2Class({ userData: undefined })),
   accept(
     'all plain fields',
     ec2Class({
@@ -314,6 +313,10 @@ const otherCases: CorpusCase[] = underRule(
     'spec.detailedMonitoring',
     'must be of type boolean',
   ),
+);
+
+const processorCases: CorpusCase[] = underRule(
+  'V15: cpuOptions',
   ...each([{}, { nestedVirtualization: 'enabled' }, { nestedVirtualization: 'disabled' }], (cpuOptions) =>
     accept(`cpuOptions ${shown(cpuOptions)}`, ec2Class({ cpuOptions })),
   ),
@@ -325,76 +328,6 @@ const otherCases: CorpusCase[] = underRule(
   ),
 );
 
-const reservation = {
-  availabilityZone: 'us-west-2a',
-  id: 'cr-1',
-  instanceMatchCriteria: 'open',
-  instanceType: 'm5.large',
-  ownerID: '012345678901',
-};
-const onStatus = { update: ec2Class(), subresource: 'status' as const };
-const ready = {
-  type: 'Ready',
-  status: 'True',
-  reason: 'Ready',
-  message: '',
-  lastTransitionTime: '2026-01-02T03:04:05Z',
-  observedGeneration: 1,
-};
-
-const statusCases: CorpusCase[] = underRule(
-  'EC2NodeClass status',
-  accept(
-    'status: everything',
-    withStatus(ec2Class(), {
-      subnets: [{ id: 'subnet-1', zone: 'us-west-2a', zoneID: 'usw2-az1' }],
-      securityGroups: [{ id: 'sg-1', name: 'nodes' }],
-      amis: [
-        {
-          id: 'ami-1',
-          name: 'a',
-          deprecated: true,
-          requirements: [{ key: 'kubernetes.io/arch', operator: 'In', values: ['amd64'] }],
-        },
-      ],
-      capacityReservations: [reservation],
-      instanceProfile: 'p',
-      conditions: [ready],
-    }),
-    {
-      ...onStatus,
-      stored: {
-        'status.capacityReservations.0.reservationType': 'default',
-        'status.capacityReservations.0.state': 'active',
-      },
-    },
-  ),
-  accept('status: a condition type twice', withStatus(ec2Class(), { conditions: [ready, ready] }), onStatus),
-  ...each(['reason', 'message'], (field) =>
-    reject(
-      `status: a condition without ${field}`,
-      withStatus(ec2Class(), { conditions: [{ ...ready, [field]: undefined }] }),
-      `status.conditions[0].${field}`,
-      'Required value',
-      onStatus,
-    ),
-  ),
-  reject(
-    'status: a subnet without a zone',
-    withStatus(ec2Class(), { subnets: [{ id: 'subnet-1' }] }),
-    'status.subnets[0].zone',
-    'Required value',
-    onStatus,
-  ),
-  reject(
-    'status: a reservation in another state',
-    withStatus(ec2Class(), { capacityReservations: [{ ...reservation, state: 'gone' }] }),
-    'status.capacityReservations[0].state',
-    'Unsupported value',
-    onStatus,
-  ),
-);
-
 export const ec2SettingCases: CorpusCase[] = [
   ...identityCases,
   ...tagCases,
@@ -402,6 +335,6 @@ export const ec2SettingCases: CorpusCase[] = [
   ...networkCases,
   ...metadataCases,
   ...trackingCases,
+  ...processorCases,
   ...otherCases,
-  ...statusCases,
 ];

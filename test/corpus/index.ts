@@ -5,6 +5,7 @@ import { disruptionCases } from './disruption.ts';
 import { ec2KubeletCases } from './ec2-kubelet.ts';
 import { ec2SelectorCases } from './ec2-selectors.ts';
 import { ec2SettingCases } from './ec2-settings.ts';
+import { ec2StatusCases } from './ec2-status.ts';
 import { nodePoolCases } from './node-pool.ts';
 import { nodeCases } from './nodes.ts';
 import { otherCases } from './other-kinds.ts';
@@ -26,6 +27,7 @@ export const corpus: readonly CorpusCase[] = [
   ...otherCases,
   ...ec2SelectorCases,
   ...ec2SettingCases,
+  ...ec2StatusCases,
   ...ec2KubeletCases,
 ].map((each, index) => {
   const name = `case-${index}`;

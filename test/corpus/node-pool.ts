@@ -1,4 +1,5 @@
 // NodePool: template metadata, limits, weight, static pools and status.
+import { awsLabelKeys } from './aws-labels.ts';
 import { accept, type Case, type CorpusCase, each, type Manifest, reject, shown, underRule } from './case.ts';
 import { pool, withStatus } from './objects.ts';
 
@@ -59,12 +60,15 @@ const labelCases: CorpusCase[] = [
         'kubernetes.io/custom',
         'node-restriction.kubernetes.io/x',
         'kops.k8s.io/x',
-        'karpenter.k8s.aws/instance-cpu',
         'karpenter.kwok.sh/instance-family',
         'karpenter.kwok.sh/x',
       ],
       (key) => accept(`label ${key}`, labels({ [key]: 'v' })),
     ),
+  ),
+  ...underRule(
+    'V16: labels of AWS on nodes',
+    ...each(awsLabelKeys, (key) => accept(`label ${key}`, labels({ [key]: 'v' }))),
   ),
 ];
 

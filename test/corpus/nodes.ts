@@ -1,4 +1,5 @@
 // Rules that NodePool templates and NodeClaims share; each is tried on both.
+import { awsLabelKeys } from './aws-labels.ts';
 import { accept, type Case, type CorpusCase, each, type Manifest, reject, shown, underRule } from './case.ts';
 import { claim, pool } from './objects.ts';
 
@@ -174,17 +175,7 @@ function requirementCases({ kind, make, at }: Holder): CorpusCase[] {
         'label domain "karpenter.kwok.sh" is restricted',
         requirement('karpenter.kwok.sh/x', 'Exists'),
       ),
-      ...each(
-        [
-          'karpenter.k8s.aws/instance-family',
-          'karpenter.k8s.aws/instance-tenancy',
-          'karpenter.k8s.aws/capacity-reservation-id',
-          'karpenter.k8s.aws/ec2nodeclass',
-          'topology.k8s.aws/zone-id',
-          'karpenter.kwok.sh/instance-cpu',
-        ],
-        (key) => ok(`key ${key}`, requirement(key, 'Exists')),
-      ),
+      ok('a KWOK label', requirement('karpenter.kwok.sh/instance-cpu', 'Exists')),
       kind === 'NodePool'
         ? no(
             'the pool it belongs to',
@@ -193,6 +184,13 @@ function requirementCases({ kind, make, at }: Holder): CorpusCase[] {
             requirement('karpenter.sh/nodepool', 'In', ['x']),
           )
         : ok('the pool it belongs to', requirement('karpenter.sh/nodepool', 'In', ['x'])),
+    ),
+    ...underRule(
+      'V16: requirements about labels of AWS',
+      ...each(awsLabelKeys, (key) => ok(`key ${key}`, requirement(key, 'Exists'))),
+      ...each(['karpenter.sh/capacity-type', 'karpenter.k8s.aws/instance-tenancy'], (key) =>
+        ok(`only unknown values of ${key}`, requirement(key, 'In', ['unheard-of'])),
+      ),
     ),
   ];
 }

@@ -30,6 +30,36 @@ async function wideWorld(): Promise<Omit<LiveWorld, 'clock'> & { clock: Clock }>
   return world;
 }
 
+describe('T20: what is kept of a class that changes', () => {
+  const sized = (maxPods: number, name = 'one'): EC2NodeClass => {
+    const made = readyClass({ kubelet: { maxPods } });
+    return { ...made, metadata: { ...made.metadata, name } };
+  };
+
+  test('is the list it has now and the one before, as somebody may still hold the older object', async () => {
+    const { types } = await liveWorld();
+    const [first, second, third] = [sized(1), sized(2), sized(3)].map((each) => types.list(each));
+    expect(types.list(sized(3))).toBe(third);
+    expect(types.list(sized(2))).toBe(second);
+    expect(types.list(sized(1))).not.toBe(first);
+  });
+
+  test('a list that another class still has stays', async () => {
+    const { types } = await liveWorld();
+    const shared = types.list(sized(1, 'other'));
+    for (const maxPods of [1, 2, 3, 4]) types.list(sized(maxPods));
+    expect(types.list(sized(1))).toBe(shared);
+  });
+
+  test('a class that nobody asks about for ten minutes is forgotten', async () => {
+    const { types, clock } = await liveWorld();
+    const gone = types.list(sized(1, 'gone'));
+    await clock.runFor(11 * 60_000);
+    types.list(sized(2));
+    expect(types.list(sized(1, 'gone'))).not.toBe(gone);
+  });
+});
+
 describe('discovery', () => {
   test('asks for hardware-virtualised types of both architectures, and for zones, in the largest pages', async () => {
     const { ec2 } = await liveWorld();

@@ -42,15 +42,16 @@ export interface InstanceTypesOptions {
   pricedByOverlay(): ReadonlySet<string>;
 }
 
-/** A view nobody asked for in this time belongs to a class that is gone or changed. */
-const forgetViewMs = 10 * 60_000;
+/** A class nobody asked about in this time is gone. */
+const forgetClassMs = 10 * 60_000;
 
 export class InstanceTypes {
   readonly memory: DiscoveredMemory;
   private readonly options: InstanceTypesOptions;
   private readonly cpus: Gauge;
   private readonly memories: Gauge;
-  private readonly views = new Map<string, { view: ClassView; usedMs: number }>();
+  private readonly views = new Map<string, ClassView>();
+  private readonly seen = new Map<string, { keys: readonly string[]; usedMs: number }>();
   private readonly viewOf = new WeakMap<EC2NodeClass, string>();
   private readonly sources: ViewSources;
   private readonly zoneIds = new Map<string, string>();
@@ -143,20 +144,28 @@ export class InstanceTypes {
     let shape = this.viewOf.get(nodeClass);
     if (shape === undefined) this.viewOf.set(nodeClass, (shape = shapeOf(nodeClass)));
     const key = group === undefined ? shape : `${shape} ${group.id} ${group.strategy} ${group.partitions ?? 0}`;
-    let entry = this.views.get(key);
-    if (entry === undefined) {
-      this.forgetViews(nowMs);
+    this.keepFor(nodeClass.metadata.name, key, nowMs);
+    let view = this.views.get(key);
+    if (view === undefined) {
       for (const { zone, zoneID } of nodeClass.status?.subnets ?? [])
         if (zoneID !== undefined) this.zoneIds.set(zone, zoneID);
-      entry = { view: newClassView(nodeClass, imagesKey(nodeClass), group), usedMs: nowMs };
-      this.views.set(key, entry);
+      view = newClassView(nodeClass, imagesKey(nodeClass), group);
+      this.views.set(key, view);
     }
-    entry.usedMs = nowMs;
-    return entry.view;
+    return view;
   }
 
-  private forgetViews(nowMs: number): void {
-    for (const [key, { usedMs }] of this.views) if (nowMs - usedMs > forgetViewMs) this.views.delete(key);
+  /** Of each class the view it has now and the one before are kept: megabytes each, and a class may change every second. */
+  private keepFor(className: string, key: string, nowMs: number): void {
+    const seen = this.seen.get(className);
+    if (seen?.keys.includes(key)) {
+      seen.usedMs = nowMs;
+      return;
+    }
+    this.seen.set(className, { keys: [key, ...(seen?.keys.slice(0, 1) ?? [])], usedMs: nowMs });
+    for (const [name, { usedMs }] of this.seen) if (nowMs - usedMs > forgetClassMs) this.seen.delete(name);
+    const kept = new Set([...this.seen.values()].flatMap(({ keys }) => keys));
+    for (const known of this.views.keys()) if (!kept.has(known)) this.views.delete(known);
   }
 }
 

@@ -1,0 +1,37 @@
+// Labels of the AWS provider that users may put on nodes and require, in full, as pools rely on every one of them.
+const ofInstances = [
+  'accelerator-count',
+  'accelerator-manufacturer',
+  'accelerator-name',
+  'capability-flex',
+  'category',
+  'cpu',
+  'cpu-manufacturer',
+  'cpu-sustained-clock-speed-mhz',
+  'ebs-bandwidth',
+  'encryption-in-transit-supported',
+  'family',
+  'generation',
+  'gpu-count',
+  'gpu-manufacturer',
+  'gpu-memory',
+  'gpu-name',
+  'hypervisor',
+  'local-nvme',
+  'memory',
+  'network-bandwidth',
+  'size',
+  'tenancy',
+].map((name) => `karpenter.k8s.aws/instance-${name}`);
+
+export const awsLabelKeys: readonly string[] = [
+  ...ofInstances,
+  'karpenter.k8s.aws/capacity-reservation-id',
+  'karpenter.k8s.aws/capacity-reservation-interruptible',
+  'karpenter.k8s.aws/capacity-reservation-type',
+  'karpenter.k8s.aws/ec2nodeclass',
+  'karpenter.k8s.aws/placement-group-id',
+  'karpenter.k8s.aws/placement-group-partition',
+  'node.kubernetes.io/windows-build',
+  'topology.k8s.aws/zone-id',
+];
