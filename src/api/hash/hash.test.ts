@@ -181,11 +181,12 @@ test('versions are those of the clusters we take over: only then are hashes comp
 });
 
 test.each([
-  [{ amiSelectorTerms: [{ alias: 'bottlerocket@latest' }] }, 'Bottlerocket'],
-  [{ amiSelectorTerms: [{ alias: 'windows2022@latest' }] }, 'Windows2022'],
+  ...['AL2', 'AL2023', 'Bottlerocket', 'Windows2019', 'Windows2022', 'Windows2025'].map(
+    (family) => [{ amiSelectorTerms: [{ alias: `${family.toLowerCase()}@latest` }] }, family] as const,
+  ),
   [{ amiSelectorTerms: [{ alias: 'al2@latest' }], amiFamily: 'Custom' as const }, 'Custom'],
   [{ amiSelectorTerms: [{ id: 'ami-1' }] }, 'Custom'],
   [{ amiSelectorTerms: [{ id: 'ami-1' }], amiFamily: 'AL2' as const }, 'AL2'],
-])('%j is of family %s', (spec, family) => {
+])('V9: %j is of family %s', (spec, family) => {
   expect(resolvedAmiFamily(spec)).toBe(family);
 });
