@@ -144,7 +144,7 @@ export class InstanceTypes {
     let shape = this.viewOf.get(nodeClass);
     if (shape === undefined) this.viewOf.set(nodeClass, (shape = shapeOf(nodeClass)));
     const key = group === undefined ? shape : `${shape} ${group.id} ${group.strategy} ${group.partitions ?? 0}`;
-    this.keepFor(nodeClass.metadata.name, key, nowMs);
+    this.keepFor(nodeClass.metadata.name ?? '', key, nowMs);
     let view = this.views.get(key);
     if (view === undefined) {
       for (const { zone, zoneID } of nodeClass.status?.subnets ?? [])
