@@ -180,13 +180,16 @@ test('versions are those of the clusters we take over: only then are hashes comp
   expect([nodePoolHashVersion, ec2NodeClassHashVersion]).toEqual(['v3', 'v5']);
 });
 
-test.each([
-  ...['AL2', 'AL2023', 'Bottlerocket', 'Windows2019', 'Windows2022', 'Windows2025'].map(
-    (family) => [{ amiSelectorTerms: [{ alias: `${family.toLowerCase()}@latest` }] }, family] as const,
-  ),
-  [{ amiSelectorTerms: [{ alias: 'al2@latest' }], amiFamily: 'Custom' as const }, 'Custom'],
+test.each<[Parameters<typeof resolvedAmiFamily>[0], string]>([
+  [{ amiSelectorTerms: [{ alias: 'al2@latest' }] }, 'AL2'],
+  [{ amiSelectorTerms: [{ alias: 'al2023@latest' }] }, 'AL2023'],
+  [{ amiSelectorTerms: [{ alias: 'bottlerocket@latest' }] }, 'Bottlerocket'],
+  [{ amiSelectorTerms: [{ alias: 'windows2019@latest' }] }, 'Windows2019'],
+  [{ amiSelectorTerms: [{ alias: 'windows2022@latest' }] }, 'Windows2022'],
+  [{ amiSelectorTerms: [{ alias: 'windows2025@latest' }] }, 'Windows2025'],
+  [{ amiSelectorTerms: [{ alias: 'al2@latest' }], amiFamily: 'Custom' }, 'Custom'],
   [{ amiSelectorTerms: [{ id: 'ami-1' }] }, 'Custom'],
-  [{ amiSelectorTerms: [{ id: 'ami-1' }], amiFamily: 'AL2' as const }, 'AL2'],
+  [{ amiSelectorTerms: [{ id: 'ami-1' }], amiFamily: 'AL2' }, 'AL2'],
 ])('V9: %j is of family %s', (spec, family) => {
   expect(resolvedAmiFamily(spec)).toBe(family);
 });
