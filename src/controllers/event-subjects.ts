@@ -3,13 +3,14 @@ import type { NodeClaim, NodePool } from '../api/index.ts';
 import type { EventSubject, KubeObject, Node, Pod } from '../ports/index.ts';
 
 export const subjectOf = (apiVersion: string, kind: string, { metadata }: KubeObject): EventSubject => {
-  const { name = '', namespace, uid } = metadata;
+  const { name = '', namespace, uid, resourceVersion } = metadata;
   return {
     apiVersion,
     kind,
     name,
     ...(namespace === undefined ? {} : { namespace }),
     ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
   };
 };
 

@@ -9,6 +9,8 @@ export interface EventSubject {
   name: string;
   namespace?: string;
   uid?: string;
+  /** Of the version that was looked at. */
+  resourceVersion?: string;
 }
 
 export interface RecordedEvent {

@@ -1,7 +1,15 @@
 // The Recorder port on the Kubernetes API: core/v1 Events written in the background, deduplicated and rate limited.
-// A repeat outside the dedupe time is a new Event object, as users of `kubectl describe` are used to from this component.
+// A repeat outside the dedupe time is counted on the Event that is there: `kubectl describe` then says how often and since when.
 import type { Clock } from '../base/index.ts';
-import type { Kube, KubeObject, Log, RecordedEvent, Recorder, Resource } from '../ports/index.ts';
+import {
+  isKubeError,
+  type Kube,
+  type KubeObject,
+  type Log,
+  type RecordedEvent,
+  type Recorder,
+  type Resource,
+} from '../ports/index.ts';
 
 interface EventObject extends KubeObject {
   involvedObject: Record<string, unknown>;
@@ -21,6 +29,8 @@ const component = 'karpenter';
 const defaultDedupeMs = 120_000;
 /** Events wait here when the API is slow; beyond this the newest are dropped, because decisions must not wait for events. */
 const queueLimit = 1_000;
+/** Events that a repeat is counted on; those published longest ago are forgotten first. */
+const rememberedLimit = 4_096;
 /** Expired keys are forgotten this often; looking at all of them for every event would be a burst's whole work. */
 const sweepEveryMs = 60_000;
 
@@ -28,6 +38,7 @@ export function kubeRecorder(kube: Kube, clock: Clock, log: Log): Recorder {
   const until = new Map<string, number>();
   const buckets = new Map<string, { tokens: number; at: number }>();
   const queue: EventObject[] = [];
+  const written = new Map<string, { name: string; count: number }>();
   let sending = false;
   let counter = 0;
   let sweepAtMs = 0;
@@ -65,11 +76,41 @@ export function kubeRecorder(kube: Kube, clock: Clock, log: Log): Recorder {
     return false;
   };
 
+  const countRepeat = async (key: string, event: EventObject): Promise<boolean> => {
+    const known = written.get(key);
+    if (known === undefined) return false;
+    const ref = { name: known.name, namespace: event.metadata.namespace ?? '' };
+    const count = known.count + 1;
+    try {
+      await kube.patch(events, ref, { type: 'merge', body: { count, lastTimestamp: event.lastTimestamp } });
+    } catch (error) {
+      // Events do not live long; this one has to begin anew.
+      if (isKubeError(error, 'NotFound')) return false;
+      throw error;
+    }
+    written.delete(key);
+    written.set(key, { name: known.name, count });
+    return true;
+  };
+
+  const write = async (event: EventObject): Promise<void> => {
+    const { apiVersion, kind, namespace, name, uid } = event.involvedObject;
+    const key = JSON.stringify([apiVersion, kind, namespace, name, uid, event.type, event.reason, event.message]);
+    if (await countRepeat(key, event)) return;
+    await kube.create(events, event);
+    written.delete(key);
+    written.set(key, { name: event.metadata.name ?? '', count: 1 });
+    for (const oldest of written.keys()) {
+      if (written.size <= rememberedLimit) break;
+      written.delete(oldest);
+    }
+  };
+
   const send = async (): Promise<void> => {
     sending = true;
     for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
       try {
-        await kube.create(events, event);
+        await write(event);
       } catch (error) {
         log.debug('could not record event', { reason: event.reason, error: String(error) });
       }

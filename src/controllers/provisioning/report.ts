@@ -4,7 +4,7 @@ import { formatGoDuration } from '../../base/index.ts';
 import type { EmptyPool, Plan, Reason, UnschedulablePod } from '../../core/index.ts';
 import type { EventSubject, RecordedEvent } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
-import { aboutPool } from '../event-subjects.ts';
+import { aboutPod, aboutPool } from '../event-subjects.ts';
 import type { ProvisioningMetrics } from './metrics.ts';
 
 /** Reasons that are nobody's mistake: the pod waits, and an event would only repeat itself. */
@@ -118,9 +118,7 @@ function nodeReference({ cluster }: ControllerContext, name: string): string {
 
 function podSubject({ cluster }: ControllerContext, key: string): EventSubject | undefined {
   const pod = cluster.pods.store.get(key);
-  if (pod === undefined) return undefined;
-  const { name = '', namespace = 'default', uid = '' } = pod.metadata;
-  return { apiVersion: 'v1', kind: 'Pod', name, namespace, uid };
+  return pod === undefined ? undefined : aboutPod(pod);
 }
 
 /** Every pod the plan decided about, in the order of names. */
