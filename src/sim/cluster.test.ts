@@ -292,6 +292,29 @@ test('an apply that says the same in other words is no change and no conflict', 
   await apply('b', '0.5');
 });
 
+test('whoever makes the clock of a kept cluster is told the latest moment it speaks of', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kerf-cluster-'));
+  const stateFile = join(folder, 'state');
+  const told: (number | undefined)[] = [];
+  const open = () =>
+    createCluster({
+      clock: (latestMs) => {
+        told.push(latestMs);
+        return clock;
+      },
+      stateFile,
+    });
+  const first = await open();
+  await clock.runFor(60_000);
+  const renewTime = new Date(clock.now() + 5_000).toISOString().replace('Z', '000Z');
+  const client = new SimKube(first.machinery);
+  await client.create(resources.leases, { metadata: { name: 'node', namespace: 'default' }, spec: { renewTime } });
+  await first.stop();
+  await (await open()).stop();
+  expect(told).toEqual([undefined, clock.now() + 5_000]);
+  rmSync(folder, { recursive: true });
+});
+
 test('a cluster kept in a file comes back with its objects, its definitions and its counters', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kerf-cluster-'));
   const stateFile = join(folder, 'state');

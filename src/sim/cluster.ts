@@ -14,10 +14,12 @@ import { runNamespaces } from './controllers/namespaces.ts';
 import type { JsonObject } from './json.ts';
 import { createIdentity } from './store/identity.ts';
 import { type Journal, openJournal } from './store/journal.ts';
+import { latestTimeIn } from './store/latest-time.ts';
 import { Store, type StoreState } from './store/store.ts';
 
 export interface ClusterOptions {
-  clock: Clock;
+  /** Or how to make it, from the latest moment that the kept state speaks of. */
+  clock: Clock | ((latestMs: number | undefined) => Clock);
   /** Same seed, same calls, same ids to the byte. */
   seed?: number;
   /** Begin as another cluster was at some moment (`machinery.store.state()`). */
@@ -42,16 +44,16 @@ const systemPriorities: [string, number, string][] = [
 ];
 
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { clock } = options;
   const store = new Store({
     identity: createIdentity(options.seed ?? 1),
     ...(options.historySize !== undefined && { historySize: options.historySize }),
   });
   if (options.state !== undefined) store.adopt(options.state);
   const registry = new Registry([...coreKinds, ...workloadKinds, ...policyKinds, customResourceDefinitionKind]);
-  const machinery: Machinery = { store, registry, clock, around: surroundings(store, clock) };
   const journal: Journal | undefined =
     options.stateFile === undefined ? undefined : await openJournal(options.stateFile, store);
+  const clock = typeof options.clock === 'function' ? options.clock(latestTimeIn(store)) : options.clock;
+  const machinery: Machinery = { store, registry, clock, around: surroundings(store, clock) };
   const stops = [
     runCustomResources(machinery),
     runNamespaces(machinery),

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { type Clock, TimerQueue } from '../../base/index.ts';
-import { ScaledClock } from './scaled-clock.ts';
+import { clockFrom, ScaledClock } from './scaled-clock.ts';
 
 /** A machine's clock that can be held up: time jumps, and only then are timers looked at. */
 let machineMs: number;
@@ -98,4 +98,15 @@ test('a timer set for sooner than the others runs sooner', async () => {
   clock.after(500, () => ran.push('soon'));
   await holdUp(5);
   expect(ran).toEqual(['soon']);
+});
+
+test('a cluster whose time ran ahead of the machine goes on from where it was', () => {
+  const latestMs = machineMs + 3_600_000;
+  const later = clockFrom(machine, 60, latestMs);
+  expect(later.now()).toBe(latestMs);
+  machineMs += 1_000;
+  expect(later.now()).toBe(latestMs + 60_000);
+  expect(clockFrom(machine, 1, latestMs).now()).toBe(latestMs);
+  expect(clockFrom(machine, 60, machineMs - 5_000).now()).toBe(machineMs);
+  expect(clockFrom(machine, 1, undefined)).toBe(machine);
 });

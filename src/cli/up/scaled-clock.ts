@@ -12,6 +12,13 @@ import { type AbortSignalLike, type Clock, sleepWith, type Timer, TimerQueue } f
 /** How far behind, in time of the machine, the cluster may be before it gives up catching up. */
 const longestLagMs = 500;
 
+/** The clock of a cluster that has seen `latestMs`: its time never goes back, whatever speed it had before. */
+export function clockFrom(real: Clock, speed: number, latestMs: number | undefined): Clock {
+  const nowMs = real.now();
+  const isAhead = latestMs !== undefined && latestMs > nowMs;
+  return speed === 1 && !isAhead ? real : new ScaledClock(real, speed, isAhead ? latestMs : nowMs);
+}
+
 export class ScaledClock implements Clock {
   private readonly real: Clock;
   private readonly speed: number;
@@ -24,10 +31,11 @@ export class ScaledClock implements Clock {
   private armedForMs = Number.POSITIVE_INFINITY;
   private running = false;
 
-  constructor(real: Clock, speed: number) {
+  constructor(real: Clock, speed: number, startMs = real.now()) {
     this.real = real;
     this.speed = speed;
-    this.startMs = this.realStartMs = this.lastMs = real.now();
+    this.realStartMs = real.now();
+    this.startMs = this.lastMs = startMs;
   }
 
   now(): number {

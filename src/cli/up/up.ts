@@ -18,7 +18,7 @@ import { faultsIn } from './faults-flag.ts';
 import { installDefaults, installDefinitions } from './furniture.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { overview } from './overview.ts';
-import { ScaledClock } from './scaled-clock.ts';
+import { clockFrom } from './scaled-clock.ts';
 import { type Screen, screenFor } from './screen.ts';
 
 interface Flags {
@@ -73,15 +73,15 @@ export function configure(command: Command, run: CommandRunner): void {
 }
 
 async function up(terminal: Terminal, flags: Flags): Promise<number> {
-  const clock: Clock = flags.speed === 1 ? new RealClock() : new ScaledClock(new RealClock(), flags.speed);
   const random = seeded(flags.seed);
-  const log = logTo(flags.log, clock);
-  const onFailure = (error: unknown): void => log.error('simulated cluster', error);
   const cluster = await createCluster({
-    clock,
+    clock: (latestMs) => clockFrom(new RealClock(), flags.speed, latestMs),
     seed: flags.seed,
     ...(flags.state === undefined ? {} : { stateFile: resolve(flags.state) }),
   });
+  const { clock } = cluster.machinery;
+  const log = logTo(flags.log, clock);
+  const onFailure = (error: unknown): void => log.error('simulated cluster', error);
   // What was started is ended in the opposite order, whatever happens in between.
   const enders: (() => unknown)[] = [() => cluster.stop()];
   try {
