@@ -267,6 +267,61 @@ describe('catalogues', () => {
     }
   });
 
+  test('devices that types bring serve pods that claim them', async () => {
+    const api = 'resource.k8s.io/v1';
+    const expression = 'device.driver == "gpu.example.com" && device.attributes["gpu.example.com"].model == "h100"';
+    const items = [
+      nodePool('default', {}, ready),
+      {
+        apiVersion: api,
+        kind: 'DeviceClass',
+        metadata: { name: 'gpu' },
+        spec: { selectors: [{ cel: { expression } }] },
+      },
+      {
+        apiVersion: api,
+        kind: 'ResourceClaim',
+        metadata: { name: 'two', namespace: 'default' },
+        spec: { devices: { requests: [{ name: 'gpus', exactly: { deviceClassName: 'gpu', count: 2 } }] } },
+      },
+      {
+        ...pod('a', '1', { status: waiting }),
+        spec: {
+          containers: [{ name: 'main', resources: { requests: { cpu: '1' }, claims: [{ name: 'gpus' }] } }],
+          resourceClaims: [{ name: 'gpus', resourceClaimName: 'two' }],
+        },
+      },
+    ];
+    const type = (name: string, gpus: number) => ({
+      name,
+      requirements: [{ key: 'kubernetes.io/os', operator: 'In', values: ['linux'] }],
+      capacity: { cpu: '4', memory: '8Gi', pods: '10' },
+      dynamicResources: {
+        resourceSliceTemplates: [
+          {
+            driver: 'gpu.example.com',
+            pool: { name: 'gpus' },
+            devices: Array.from({ length: gpus }, (_, at) => ({
+              name: `gpu-${at}`,
+              attributes: { model: { string: 'h100' } },
+            })),
+          },
+        ],
+      },
+      offerings: [{ requirements: offering('my-zone').Requirements, price: gpus, available: true }],
+    });
+    const types = file('gpus.json', [type('one', 1), type('two', 2), type('four', 4)]);
+    const path = file('devices.json', snapshot(items, { settings: { ignoreDRARequests: false } }));
+    const plan = await planOf(['--snapshot', path, '--instance-types', types]);
+    expect(plan.newNodes).toMatchObject([
+      {
+        instanceTypes: ['two', 'four'],
+        annotations: { 'karpenter.sh/requested-dra-drivers': 'gpu.example.com' },
+        pods: ['default/a'],
+      },
+    ]);
+  });
+
   test('a broken one is named with its field', async () => {
     const path = file('broken.json', [{ nodePool: 'default', items: [{ name: 'x' }] }]);
     const { code, err } = await kerf(['-f', '-', '--instance-types', path], { stdin });

@@ -152,3 +152,67 @@ test('the redacted snapshot plans alike: selectors, owners and claims still meet
   expect(shape(snapshot)).toMatchObject({ pods: 5, unschedulable: 0 });
   expect(shape(redactSnapshot(snapshot))).toEqual(shape(snapshot));
 });
+
+test('pods, claims, classes, pools and devices still meet', () => {
+  const api = 'resource.k8s.io/v1';
+  const counters = (value: string): object => ({ slots: { value } });
+  const own = { driver: 'gpu.example.com', pool: { name: 'acme-pool', generation: 1, resourceSliceCount: 2 } };
+  const device = { name: 'acme-gpu', consumesCounters: [{ counterSet: 'acme-set', counters: counters('1') }] };
+  const nodeSelector = {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: 'team', operator: 'In', values: ['acme-team'] }] }],
+  };
+  const held = { driver: own.driver, pool: 'acme-pool', device: 'acme-gpu', request: 'acme-first' };
+  const withDevices = (status?: object): Snapshot => ({
+    ...snapshot,
+    settings: { ignoreDRARequests: false },
+    nodeState: [{ node: 'acme-node' }],
+    objects: {
+      ...snapshot.objects,
+      items: [
+        ...snapshot.objects.items.filter(({ kind }) => kind === 'NodePool' || kind === 'Namespace'),
+        { apiVersion: api, kind: 'DeviceClass', metadata: { name: 'acme-class' }, spec: {} },
+        {
+          apiVersion: api,
+          kind: 'ResourceSlice',
+          metadata: { name: 'acme-a' },
+          spec: { ...own, nodeSelector, devices: [device] },
+        },
+        {
+          apiVersion: api,
+          kind: 'ResourceSlice',
+          metadata: { name: 'acme-b' },
+          spec: { ...own, allNodes: true, sharedCounters: [{ name: 'acme-set', counters: counters('1') }] },
+        },
+        ...['acme-held', 'acme-wanted'].map((name) => ({
+          apiVersion: api,
+          kind: 'ResourceClaim',
+          metadata: { name, namespace: 'acme-shop' },
+          spec: {
+            devices: {
+              requests: [{ name: 'acme-first', exactly: { deviceClassName: 'acme-class', count: 1 } }],
+              constraints: [{ requests: ['acme-second'], matchAttribute: 'example.com/none' }],
+            },
+          },
+          ...(name === 'acme-held' && status !== undefined ? { status } : {}),
+        })),
+        {
+          apiVersion: 'v1',
+          kind: 'Node',
+          metadata: { name: 'acme-node', labels: { 'kubernetes.io/hostname': 'acme-node', team: 'acme-team' } },
+          status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } },
+        },
+        pod('a', {
+          volumes: [],
+          topologySpreadConstraints: [],
+          resourceClaims: [{ name: 'acme-use', resourceClaimName: 'acme-wanted' }],
+        }),
+      ],
+    },
+  });
+  const placed = (input: Snapshot): number => planSnapshot(input).existingNodes.length;
+  const free = withDevices();
+  const taken = withDevices({ allocation: { devices: { results: [held] } } });
+  expect([free, taken].map(placed)).toEqual([1, 0]);
+  expect([free, taken].map(redactSnapshot).map(placed)).toEqual([1, 0]);
+  expect(JSON.stringify({ ...redactSnapshot(taken), instanceTypes: [] })).not.toMatch(/acme/i);
+});

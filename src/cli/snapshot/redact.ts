@@ -50,7 +50,17 @@ const nameFields = new Set([
   'volumeName',
   'role',
   'instanceProfile',
+  'resourceClaimName',
+  'resourceClaimTemplateName',
+  'deviceClassName',
+  'counterSet',
+  'pool',
+  'device',
+  'request',
 ]);
+
+/** Fields whose list of texts names objects of the owner's. */
+const nameLists = new Set(['namespaces', 'requests']);
 
 /** Kinds that are configuration: a report about them is unreadable without their names. */
 const configuration = new Set(['NodePool', 'EC2NodeClass', 'KWOKNodeClass', 'NodeOverlay', 'StorageClass']);
@@ -87,7 +97,7 @@ class Redactor {
   value(value: unknown, field: string): unknown {
     if (Array.isArray(value)) {
       return value.map((item) =>
-        field === 'namespaces' && typeof item === 'string' ? this.#pseudonym(item) : this.value(item, field),
+        nameLists.has(field) && typeof item === 'string' ? this.#pseudonym(item) : this.value(item, field),
       );
     }
     if (typeof value === 'object' && value !== null) return this.#fields(value as Record<string, unknown>, field);
@@ -106,7 +116,9 @@ class Redactor {
   }
 
   #fields(value: Record<string, unknown>, field: string): Record<string, unknown> {
-    if (field === 'labels' || field === 'matchLabels' || field === 'nodeSelector') return this.#labels(value);
+    // The selector of a pod is labels; that of a device is terms.
+    if (field === 'labels' || field === 'matchLabels' || (field === 'nodeSelector' && !('nodeSelectorTerms' in value)))
+      return this.#labels(value);
     if (field === 'annotations') return keptAnnotations(value);
     const isExpression = typeof value['key'] === 'string' && Array.isArray(value['values']);
     const redacted: Record<string, unknown> = {};
