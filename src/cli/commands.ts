@@ -19,7 +19,7 @@ export const commands: CommandDefinition[] = [
   },
   {
     name: 'explain',
-    summary: 'say why a node stays, or what would happen to it',
+    summary: 'say why a pod waits, or why a node stays, and what would happen to it',
     load: () => import('./explain/explain.ts'),
   },
   {

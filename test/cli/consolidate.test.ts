@@ -54,5 +54,5 @@ test('explain says what it can explain, and that a name is unknown', async () =>
   expect(wrong).toMatchObject({ code: 2 });
   expect(wrong.err).toContain('cannot explain a service: ask about one of pod, node, nodeclaim, nodepool');
   const unknown = await runKerf(['explain', 'nodepool', 'nope', '--snapshot', file]);
-  expect(unknown.err).toContain('there is no nodepool nope');
+  expect(unknown.err).toContain('there is no nodepool nope here; there is default');
 });

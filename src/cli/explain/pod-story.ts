@@ -4,6 +4,7 @@ import type { Plan, PlannedNode, Reason, Snapshot } from '../../core/index.ts';
 import type { Pod } from '../../ports/index.ts';
 import { counted, type Paint, wrapText } from '../output/index.ts';
 import { price } from '../plan/money.ts';
+import { namesText } from './names.ts';
 
 export interface PodStory {
   pod: string;
@@ -24,7 +25,7 @@ export function findPod(snapshot: Snapshot, name: string): Pod {
   const named = pods.filter((pod) => keyOf(pod) === name || pod.metadata.name === name);
   const [pod, ...others] = named;
   if (pod === undefined) {
-    throw new KerfError('NotFound', `there is no pod ${name} here: write it as namespace/name, or look elsewhere`);
+    throw new KerfError('NotFound', `there is no pod ${name} here; ${namesText(pods.map(keyOf))}`);
   }
   if (others.length > 0) {
     const keys = named.map(keyOf).sort().join(', ');

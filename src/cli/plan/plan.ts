@@ -298,7 +298,7 @@ function amount(example: string, isFit: (value: number) => boolean = Number.isFi
   };
 }
 
-async function serialize(value: unknown, format: 'json' | 'yaml'): Promise<string> {
+export async function serialize(value: unknown, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') return `${JSON.stringify(value, undefined, 2)}\n`;
   const { yamlText } = await import('../output/yaml.ts');
   return yamlText(value);

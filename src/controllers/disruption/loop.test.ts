@@ -65,6 +65,7 @@ test('a replacement that disappears puts everything back', async () => {
   expect(await at.bench.get<NodeClaim>(nodeClaims, 'big')).toBeDefined();
   const labels = { decision: 'replace', reason: 'underutilized', consolidation_type: 'replace' };
   expect(at.bench.metrics.value('karpenter_voluntary_disruption_queue_failures_total', labels)).toBe(1);
+  expect(at.bench.log.lines.map(({ error }) => String(error)).join()).toContain('replacement was deleted');
 });
 
 test('a replacement that would bring back what was replaced today is not made, but told and counted once', async () => {

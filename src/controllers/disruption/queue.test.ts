@@ -161,6 +161,25 @@ test('nodes count as leaving only after their replacements exist, and go only af
   expect(at.bench.metrics.value('karpenter_nodeclaims_created_total', { reason: 'drifted' })).toBe(1);
 });
 
+test('a replacement that was seen initialized is not looked at again while others are waited for', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  const [a] = await membersOf('a');
+  const [replacement] = replacing([]).replacements as [Command['replacements'][number]];
+  const twice = { ...replacing([a as Member]), replacements: [replacement, replacement] };
+  await at.queue.start(twice, at.signal);
+  const claims = await at.bench.list<NodeClaim>(nodeClaims);
+  const [first = '', second = ''] = claims.flatMap(({ metadata: { name = '' } }) => (name === 'a' ? [] : [name]));
+  await at.bench.machine('default', first, quiet);
+  await at.bench.run(2_000);
+  await at.bench.remove(nodeClaims, first);
+  await at.bench.run(5_000);
+  expect(at.queue.has('a')).toBe(true);
+  await at.bench.machine('default', second, quiet);
+  await at.bench.run(2_000);
+  expect(await isGoing('a')).toBe(true);
+});
+
 test('nodes that pods will move to are nominated, and decisions are counted by pool too', async () => {
   at = await openDisruption();
   await at.bench.machine('default', 'a', quiet);

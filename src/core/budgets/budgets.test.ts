@@ -15,6 +15,11 @@ test('the tightest budget decides, and shares are rounded up', () => {
   expect(allowedDisruptions([{ nodes: '100%' }], 'Empty', 3, nine)).toBe(3);
 });
 
+test('a number without quotes, as files written by hand have it, is a number of nodes', () => {
+  expect(allowedDisruptions([{ nodes: 0 }], 'Empty', 10, 0)).toBe(0);
+  expect(allowedDisruptions([{ nodes: 3 }], 'Empty', 10, 0)).toBe(3);
+});
+
 test('a scheduled budget counts from its hit for its duration, and not at the instant it ends', () => {
   const budget = { nodes: '0', schedule: '0 9 * * *', duration: '1h' };
   expect(allowedDisruptions([budget], 'Empty', 3, nine - 1)).toBe(Number.POSITIVE_INFINITY);

@@ -87,10 +87,11 @@ function isActive({ schedule, duration }: DisruptionBudget, nowMs: number, timeZ
   return hit !== undefined && hit <= nowMs;
 }
 
-function bound(nodes: string, total: number): number {
-  const amount = Number.parseInt(nodes, 10);
+function bound(nodes: string | number, total: number): number {
+  const text = String(nodes);
+  const amount = Number.parseInt(text, 10);
   if (Number.isNaN(amount)) return 0;
-  return nodes.endsWith('%') ? Math.ceil((amount * total) / 100) : amount;
+  return text.endsWith('%') ? Math.ceil((amount * total) / 100) : amount;
 }
 
 const parsed = new Map<string, CronSchedule | undefined>();

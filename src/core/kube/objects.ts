@@ -162,7 +162,8 @@ export interface NodeClaim {
 
 /** How many nodes of a pool may be disrupted at once, for which reasons and when. */
 export interface DisruptionBudget {
-  nodes?: string;
+  /** A number only in files written by hand. */
+  nodes?: string | number;
   reasons?: string[];
   schedule?: string;
   duration?: string;

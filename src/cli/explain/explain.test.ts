@@ -1,0 +1,200 @@
+// `kerf explain` on a small cluster with one of everything.
+import { describe, expect, test } from 'vitest';
+import { runCommand } from '../run-command.testing.ts';
+import { configure } from './explain.ts';
+
+const zone = { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['z1'] };
+const onDemand = { key: 'karpenter.sh/capacity-type', operator: 'In', values: ['on-demand'] };
+const instanceType = (name: string, cpu: string, price: number) => ({
+  name,
+  requirements: [
+    { key: 'node.kubernetes.io/instance-type', operator: 'In', values: [name] },
+    { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64'] },
+    { key: 'kubernetes.io/os', operator: 'In', values: ['linux'] },
+    zone,
+    onDemand,
+  ],
+  capacity: { cpu, memory: '16Gi', pods: '20' },
+  offerings: [{ requirements: [zone, onDemand], price, available: true }],
+});
+const items = [instanceType('small', '2', 0.1), instanceType('large', '8', 0.4)];
+const nodeClassRef = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };
+const condition = (type: string) => ({ type, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' });
+
+const pool = (name: string, disruption: object = {}) => ({
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodePool',
+  metadata: { name },
+  spec: {
+    template: { spec: { nodeClassRef, requirements: [] } },
+    disruption: { consolidateAfter: '0s', budgets: [{ nodes: '100%' }], ...disruption },
+  },
+  status: { conditions: [condition('Ready')] },
+});
+const machine = (name: string, nodePool: string, type = 'large') => {
+  const labels = {
+    'karpenter.sh/nodepool': nodePool,
+    'node.kubernetes.io/instance-type': type,
+    'topology.kubernetes.io/zone': 'z1',
+    'karpenter.sh/capacity-type': 'on-demand',
+    'kubernetes.io/arch': 'amd64',
+    'kubernetes.io/os': 'linux',
+    'karpenter.sh/registered': 'true',
+    'karpenter.sh/initialized': 'true',
+  };
+  const capacity = { cpu: '8', memory: '16Gi', pods: '20' };
+  const metadata = { name, labels, creationTimestamp: '2026-01-01T00:00:00Z' };
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata,
+      spec: { providerID: `x:///${name}` },
+      status: { capacity, allocatable: capacity, conditions: [condition('Ready')] },
+    },
+    {
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodeClaim',
+      metadata: { ...metadata, name: `claim-${name}` },
+      spec: { nodeClassRef, requirements: [] },
+      status: {
+        providerID: `x:///${name}`,
+        capacity,
+        allocatable: capacity,
+        conditions: ['Launched', 'Registered', 'Initialized', 'Consolidatable'].map(condition),
+      },
+    },
+  ];
+};
+interface PodParts {
+  node?: string;
+  cpu?: string;
+  namespace?: string;
+  annotations?: object;
+  status?: object;
+  spec?: object;
+}
+const pod = (name: string, { node, cpu = '1', namespace = 'default', ...more }: PodParts) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace, uid: `${namespace}-${name}`, annotations: more.annotations ?? {} },
+  spec: {
+    ...(node === undefined ? {} : { nodeName: node }),
+    containers: [{ name: 'c', image: 'x', resources: { requests: { cpu } } }],
+    ...more.spec,
+  },
+  status: more.status ?? (node === undefined ? unschedulable : { phase: 'Running' }),
+});
+const unschedulable = {
+  phase: 'Pending',
+  conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
+};
+
+const leaving = machine('leaving', 'default').map((object) =>
+  object.kind === 'NodeClaim'
+    ? { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T02:00:00Z' } }
+    : object,
+);
+const snapshot = JSON.stringify({
+  apiVersion: 'kerf/v1',
+  kind: 'Snapshot',
+  time: '2026-01-01T03:00:00Z',
+  objects: {
+    apiVersion: 'v1',
+    kind: 'List',
+    items: [
+      pool('default'),
+      pool('unused'),
+      pool('closed', { budgets: [{ nodes: '0', reasons: ['Empty'] }] }),
+      ...machine('guarded', 'default'),
+      pod('guard', { node: 'guarded', cpu: '7500m', annotations: { 'karpenter.sh/do-not-disrupt': 'true' } }),
+      ...machine('kept', 'closed'),
+      ...machine('odd', 'default', 'unheard-of'),
+      pod('beside', { node: 'odd', cpu: '7' }),
+      ...leaving,
+      pod('mover', { node: 'leaving', cpu: '2' }),
+      pod('fits', { cpu: '1' }),
+      pod('needs-node', { cpu: '7500m', spec: { nodeSelector: { 'karpenter.sh/nodepool': 'unused' } } }),
+      pod('giant', { cpu: '100' }),
+      pod('done', { node: 'guarded', status: { phase: 'Succeeded' } }),
+      pod('twin', { node: 'guarded', cpu: '100m', namespace: 'a' }),
+      pod('twin', { node: 'guarded', cpu: '100m', namespace: 'b' }),
+    ],
+  },
+  instanceTypes: ['default', 'unused', 'closed'].map((nodePool) => ({ nodePool, items })),
+});
+
+const explain = (...args: string[]) => runCommand(configure, [...args, '--snapshot', '-'], snapshot);
+const told = async (...args: string[]): Promise<string> => (await explain(...args)).out;
+
+describe('a pod', () => {
+  test('that waits is told what becomes of it', async () => {
+    expect(await told('pod', 'fits')).toMatch(/^default\/fits {2}fits on kept, /);
+    expect(await told('pod', 'needs-node')).toMatch(/gets a new node of NodePool unused\n {2}large in z1, on-demand, /);
+    expect(await told('pod', 'default/giant')).toContain('(InsufficientResources)');
+  });
+
+  test('that runs is told whether it keeps its node', async () => {
+    const text = await told('pod', 'guard');
+    expect(text).toMatch(/^default\/guard {2}has a node: guarded\n {2}keeps its node: .*\(PodDoNotDisrupt\)\n/);
+    expect(text).toMatch(/ {2}its node stays: \d things? would have to change; kerf explain node guarded\n$/);
+    expect(await told('pod', 'a/twin')).not.toContain('keeps its node');
+  });
+
+  test('whose node is on its way out is told where it goes next', async () => {
+    expect(await told('pod', 'mover')).toMatch(
+      /^default\/mover {2}fits on kept, .*\n {2}its node is on its way out; kerf explain node leaving\n$/,
+    );
+  });
+
+  test('that has ended has nothing to do with its node any more', async () => {
+    expect(await told('pod', 'done')).not.toContain('its node');
+  });
+
+  test('that is not there is answered with those that are', async () => {
+    await expect(explain('pod', 'nobody')).rejects.toThrow(/there is no pod nobody here; there are a\/twin, .* more/);
+  });
+});
+
+describe('a node', () => {
+  test('is found by its own name and by that of its claim, and kinds may be plural', async () => {
+    expect(await told('nodes', 'kept')).toBe(await told('NodeClaim', 'claim-kept'));
+  });
+
+  test('whose price nobody knows is not said to cost nothing', async () => {
+    expect(await told('node', 'odd')).toMatch(/^odd {2}default {2}unheard-of {2}price unknown, 3\.0 hours old\n/);
+  });
+
+  test('that leaves already is not said to stay', async () => {
+    expect(await told('node', 'leaving')).toContain(
+      '\n  is on its way out:\n  1. node is deleting or marked for deletion',
+    );
+  });
+
+  test('that is not there is answered with those that are', async () => {
+    await expect(explain('node', 'nope')).rejects.toThrow(
+      'there is no node nope here; there are guarded, kept, leaving, odd',
+    );
+  });
+});
+
+describe('a NodePool', () => {
+  test('tells what its budgets allow', async () => {
+    expect(await told('nodepool', 'closed')).toContain(
+      '  budgets: of 1 node, 0 for Empty, any number for Drifted, any number for Underutilized may be out at once; 0 are\n',
+    );
+  });
+
+  test('without nodes is explained too', async () => {
+    expect(await told('nodepool', 'unused')).toMatch(/^NodePool unused {2}0 nodes, .*\n {2}budgets: of 0 nodes/);
+    expect(await told('nodepool', 'unused', '-o', 'json')).toBe('[]\n');
+    await expect(explain('nodepool', 'nope')).rejects.toThrow(
+      'no nodepool nope here; there are closed, default, unused',
+    );
+  });
+});
+
+test('-o yaml and -o json say the same', async () => {
+  const { parse } = await import('yaml');
+  expect(parse(await told('pod', 'guard', '-o', 'yaml'))).toEqual(JSON.parse(await told('pod', 'guard', '-o', 'json')));
+});

@@ -1,0 +1,87 @@
+// Verdicts in words: what would happen to a node, or what keeps it; and what the nodes of a pool come to.
+import { parseTime } from '../../base/index.ts';
+import { type Fleet, insteadText, type NodeVerdict, verdictCode } from '../../core/index.ts';
+import { counted, type Paint } from '../output/index.ts';
+import { price } from '../plan/money.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+const minuteMs = 60_000;
+
+/** What a pool's nodes come to and what its budgets allow, before each of the nodes. */
+export function renderPool(fleet: Fleet, name: string, verdicts: readonly NodeVerdict[], paint: Paint): string {
+  const total = verdicts.reduce((sum, verdict) => sum + verdict.pricePerHour, 0);
+  const going = verdicts.filter((verdict) => verdict.verdict !== 'keep');
+  const saving = going.reduce((sum, verdict) => sum + verdict.savingsPerHour, 0);
+  const keeping = new Map<string, number>();
+  for (const verdict of verdicts) {
+    if (verdict.verdict === 'keep') keeping.set(verdictCode(verdict), (keeping.get(verdictCode(verdict)) ?? 0) + 1);
+  }
+  const reasons = [...keeping].sort((left, right) => right[1] - left[1]).map(([code, count]) => `${count} ${code}`);
+  const lines = [`${paint.bold(`NodePool ${name}`)}  ${counted(verdicts.length, 'node')}, ${price(total)}`];
+  if (going.length > 0) lines.push(`  ${going.length} would go by themselves, saving up to ${price(saving)}`);
+  if (reasons.length > 0) lines.push(`  ${verdicts.length - going.length} stay: ${reasons.join(', ')}`);
+  const budgets = budgetLine(fleet, name);
+  if (budgets !== undefined) lines.push(budgets);
+  return `${lines.join('\n')}\n`;
+}
+
+function budgetLine(fleet: Fleet, name: string): string | undefined {
+  const pool = fleet.pool(name);
+  if (pool === undefined) return undefined;
+  const { total, consuming } = fleet.countsOf(name);
+  const allowed = (['Empty', 'Drifted', 'Underutilized'] as const).map((reason) => {
+    const budget = fleet.budget(pool, reason);
+    return `${Number.isFinite(budget.allowed) ? budget.allowed : 'any number'} for ${reason}`;
+  });
+  const out = `${consuming} ${consuming === 1 ? 'is' : 'are'}`;
+  return `  budgets: of ${counted(total, 'node')}, ${allowed.join(', ')} may be out at once; ${out}`;
+}
+
+export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint): string {
+  const age = verdict.ageSeconds === undefined ? '' : `, ${spanText(verdict.ageSeconds * 1000)} old`;
+  const daily = verdict.pricePerHour > 0 ? `$${verdict.costPerDay.toFixed(2)} a day` : 'price unknown';
+  const lines = [
+    `${paint.bold(verdict.node)}  ${verdict.nodePool ?? 'unmanaged'}  ${verdict.instanceType ?? ''}  ${daily}${age}`,
+  ];
+  const sinceMs = nowMs - (parseTime(verdict.since ?? '') ?? nowMs);
+  const since = sinceMs < minuteMs ? '' : ` for ${spanText(sinceMs)} now`;
+  if (verdict.verdict === 'keep') {
+    lines.push(`  ${staysText(verdict, since)}`);
+    for (const [index, { code, message, suggestion, pods }] of verdict.blockers.entries()) {
+      lines.push(`  ${index + 1}. ${message} (${code})`);
+      if (pods !== undefined) lines.push(`     ${counted(pods.length, 'pod')}: ${shortList(pods)}`);
+      if (suggestion !== undefined) lines.push(`     ${paint.dim(suggestion)}`);
+    }
+  } else {
+    const what = verdict.verdict === 'remove' ? 'would be removed' : `would be replaced by ${insteadText(verdict)}`;
+    lines.push(`  ${what} (${verdict.reason})${since}, saving ${price(verdict.savingsPerHour)}`);
+    if (verdict.destinations !== undefined) lines.push(`  its pods go to ${shortList(verdict.destinations)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** Somebody or something is removing it already. */
+export function isOnItsWayOut({ blockers }: NodeVerdict): boolean {
+  return ['Leaving', 'AlreadyDisrupting'].includes(blockers[0]?.code ?? '');
+}
+
+function staysText(verdict: NodeVerdict, since: string): string {
+  if (isOnItsWayOut(verdict)) return `is on its way out${since}:`;
+  const { blockers } = verdict;
+  const isFinal = blockers.every(({ suggestion }) => suggestion?.startsWith('nothing to do') === true);
+  return isFinal ? `stays${since}:` : `stays${since}; to let it go, in this order:`;
+}
+
+function spanText(ms: number): string {
+  if (ms >= 2 * dayMs) return `${(ms / dayMs).toFixed(1)} days`;
+  if (ms >= 2 * hourMs) return `${(ms / hourMs).toFixed(1)} hours`;
+  if (ms >= 2 * minuteMs) return counted(Math.round(ms / minuteMs), 'minute');
+  return counted(Math.max(0, Math.round(ms / 1000)), 'second');
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 3).join(', ');
+  return names.length > 3 ? `${shown} and ${names.length - 3} more` : shown;
+}
