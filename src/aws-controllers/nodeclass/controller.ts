@@ -17,10 +17,8 @@ import {
 import { isKubeError } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
 import { Draft, type Step } from './draft.ts';
+import { longestMessage } from './not-found.ts';
 import { type TerminationParts, terminate } from './termination.ts';
-
-/** The most an event takes. */
-const longestMessage = 1_024;
 
 export interface NodeClassParts extends TerminationParts {
   /** In order: later ones rely on the conditions of earlier ones. */

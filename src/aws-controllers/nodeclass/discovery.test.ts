@@ -85,6 +85,22 @@ describe('a class that selects something', () => {
     });
   });
 
+  test('tells which images and which placement group it looked for, and what to check', async () => {
+    bench.world.images = [];
+    await bench.classOf({
+      amiFamily: 'Custom',
+      amiSelectorTerms: [{ name: 'golden-*', owner: 'self' }],
+      placementGroupSelector: { name: 'tight' },
+    });
+    const told = bench.events.filter(({ subject }) => subject.kind === 'EC2NodeClass');
+    expect(told.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(
+      expect.arrayContaining([
+        'AMINotFound: AMISelector did not match any AMIs: looked for [{"name":"golden-*","owner":"self"}]; an image must be available in this region, shared with this account, and of x86_64 or arm64',
+        'PlacementGroupNotFound: Placement group "tight" not found: create it in this region, or correct spec.placementGroupSelector',
+      ]),
+    );
+  });
+
   test('S3: found again a minute later', async () => {
     const { subnets } = bench.world;
     bench.world.subnets = [];

@@ -3,10 +3,14 @@ import { conditionReason, conditionType } from '../../api/index.ts';
 import type { Images } from '../../aws/index.ts';
 import { KerfError } from '../../base/index.ts';
 import { minuteMs, type Step } from './draft.ts';
+import type { TellNotFound } from './not-found.ts';
 
 const type = conditionType.amisReady;
 
-export function imagesStep(images: Pick<Images, 'list'>): Step {
+const notFound = { reason: conditionReason.amiNotFound, message: 'AMISelector did not match any AMIs' };
+const whatToCheck = 'an image must be available in this region, shared with this account, and of x86_64 or arm64';
+
+export function imagesStep(images: Pick<Images, 'list'>, tell: TellNotFound): Step {
   return async (draft) => {
     const answer = await images.list(draft.nodeClass);
     if (answer.kind === 'unsupportedAlias') {
@@ -16,12 +20,9 @@ export function imagesStep(images: Pick<Images, 'list'>): Step {
     }
     if (answer.images.length === 0) {
       draft.update({ amis: undefined });
-      draft.set({
-        type,
-        status: 'False',
-        reason: conditionReason.amiNotFound,
-        message: 'AMISelector did not match any AMIs',
-      });
+      draft.set({ type, status: 'False', ...notFound });
+      const terms = JSON.stringify(draft.nodeClass.spec.amiSelectorTerms);
+      await tell(draft.nodeClass, notFound, async () => `looked for ${terms}; ${whatToCheck}`);
       return minuteMs;
     }
     draft.update({ amis: [...answer.images] });

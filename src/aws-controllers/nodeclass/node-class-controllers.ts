@@ -64,9 +64,9 @@ function discoverySteps({ clock, recorder, settings }: ControllerContext, servic
   const tell = tellNotFound(recorder);
   const hasReservations = settings.featureGates['ReservedCapacity'] === true;
   return [
-    imagesStep(services.images),
+    imagesStep(services.images, tell),
     ...(hasReservations ? [capacityReservationsStep(services.reservations, clock)] : []),
-    placementGroupStep(services.placementGroups),
+    placementGroupStep(services.placementGroups, tell),
     subnetsStep(services.subnets, tell),
     securityGroupsStep(services.securityGroups, tell),
     instanceProfileStep(services.profiles),

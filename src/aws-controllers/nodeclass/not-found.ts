@@ -5,6 +5,9 @@ import { ec2NodeClasses } from '../../aws/index.ts';
 import { subjectOf } from '../../controllers/index.ts';
 import type { Recorder } from '../../ports/index.ts';
 
+/** The most an event takes. */
+export const longestMessage = 1_024;
+
 /** `near` may fail: then only the message is told. */
 export type TellNotFound = (
   nodeClass: EC2NodeClass,
@@ -19,7 +22,7 @@ export function tellNotFound(recorder: Recorder): TellNotFound {
       subject: subjectOf(`${ec2NodeClasses.group}/${ec2NodeClasses.version}`, ec2NodeClasses.kind, nodeClass),
       type: 'Warning',
       reason,
-      message: nearly === undefined ? message : `${message}: ${nearly}`,
+      message: (nearly === undefined ? message : `${message}: ${nearly}`).slice(0, longestMessage),
       dedupeMs: 10 * 60_000,
     });
   };

@@ -2,10 +2,13 @@
 import { conditionReason, conditionType } from '../../api/index.ts';
 import type { PlacementGroups } from '../../aws/index.ts';
 import type { Step } from './draft.ts';
+import type { TellNotFound } from './not-found.ts';
 
 const type = conditionType.placementGroupReady;
 
-export function placementGroupStep(groups: Pick<PlacementGroups, 'resolve'>): Step {
+const whatToDo = 'create it in this region, or correct spec.placementGroupSelector';
+
+export function placementGroupStep(groups: Pick<PlacementGroups, 'resolve'>, tell: TellNotFound): Step {
   return async (draft) => {
     const answer = await groups.resolve(draft.nodeClass);
     switch (answer.kind) {
@@ -16,7 +19,9 @@ export function placementGroupStep(groups: Pick<PlacementGroups, 'resolve'>): St
       case 'notFound': {
         const { id, name } = draft.nodeClass.spec.placementGroupSelector ?? {};
         const message = `Placement group "${id ?? name ?? ''}" not found`;
-        draft.set({ type, status: 'False', reason: conditionReason.placementGroupNotFound, message });
+        const notFound = { reason: conditionReason.placementGroupNotFound, message };
+        draft.set({ type, status: 'False', ...notFound });
+        await tell(draft.nodeClass, notFound, async () => whatToDo);
         return undefined;
       }
       case 'failed':

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { awsRefusal } from '../fake-client.testing.ts';
 import { failureReason } from './failure-reason.ts';
 
-test.each([
+const seen: [code: string, message: string, reason: string][] = [
   ['AuthFailure.ServiceLinkedRoleCreationNotPermitted', 'no', 'SpotSLRCreationFailed'],
   ['UnauthorizedOperation', 'You are not authorized', 'Unauthorized'],
   ['AccessDenied', 'with an explicit deny in a permissions boundary', 'Unauthorized'],
@@ -30,10 +30,22 @@ test.each([
   ['VcpuLimitExceeded', 'many', 'VCPULimitExceeded'],
   ['InsufficientFreeAddressesInSubnet', 'full', 'InsufficientFreeAddressesInSubnet'],
   ['SomethingNew', 'never seen', 'LaunchFailed'],
-])('%s with "%s" is %s', (code, message, reason) => {
+];
+
+test.each(seen)('%s with "%s" is %s', (code, message, reason) => {
   expect(failureReason(awsRefusal(code, message)).reason).toBe(reason);
   expect(failureReason(`${code}: ${message}`).reason).toBe(reason);
 });
+
+/** Sentences that others already match on, and the one that ends in EC2's own words. */
+const asKnown = ['Unauthorized', 'AMIAuthorizationFailure', 'UserDataSizeLimitExceeded', 'LaunchFailed'];
+
+test.each(seen.filter(([, , reason]) => !asKnown.includes(reason)))(
+  '%s with "%s" says what is wrong and what to do about it',
+  (code, message) => {
+    expect(failureReason(awsRefusal(code, message)).message).toMatch(/^[A-Z].+; .+/);
+  },
+);
 
 test('what nobody foresaw is told in the words of EC2, not in all of them', () => {
   const text = 'Invalid device name /dev/xvda';

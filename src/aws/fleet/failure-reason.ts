@@ -35,7 +35,8 @@ const rules: readonly Rule[] = [
   {
     anyOf: ['ServiceLinkedRoleCreationNotPermitted'],
     reason: 'SpotSLRCreationFailed',
-    message: 'The service-linked role for spot instances is missing and the controller may not create it',
+    message:
+      'The service-linked role for spot instances is missing and the controller may not create it; create it once per account: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com',
   },
   {
     anyOf: denied,
@@ -64,44 +65,78 @@ const rules: readonly Rule[] = [
     anyOf: ['InvalidParameter'],
     and: 'belong to different networks',
     reason: 'SecurityGroupSubnetVPCMismatch',
-    message: 'Security groups and subnets of the node class are in different VPCs',
+    message:
+      'Security groups and subnets of the node class are in different VPCs; let securityGroupSelectorTerms and subnetSelectorTerms select from one',
   },
   {
     anyOf: ['iamInstanceProfile.name is invalid'],
     reason: 'InstanceProfileNameInvalid',
-    message: 'The instance profile in the status of the node class does not exist',
+    message:
+      'The instance profile in the status of the node class does not exist; create it or correct spec.instanceProfile, one made for spec.role is made anew within 15 minutes',
   },
   {
     anyOf: ['InvalidLaunchTemplateId.NotFound'],
     reason: 'LaunchTemplateNotFound',
-    message: 'The launch template was deleted before the launch',
+    message: 'The launch template was deleted before the launch; the next try makes it anew',
   },
   {
     anyOf: ['User data is limited to'],
     reason: 'UserDataSizeLimitExceeded',
     message: 'Rendered user data exceeds the EC2 user data size limit',
   },
-  { anyOf: ['InvalidAMIID.Malformed'], reason: 'InvalidAMIID', message: 'EC2 cannot read the id of the image' },
-  { anyOf: ['InvalidAMIID.NotFound'], reason: 'AMINotFound', message: 'The image no longer exists' },
-  { anyOf: ['RequestLimitExceeded'], reason: 'RequestLimitExceeded', message: 'EC2 is throttling requests' },
-  { anyOf: ['InternalError'], reason: 'InternalError', message: 'EC2 failed with an internal error' },
+  {
+    anyOf: ['InvalidAMIID.Malformed'],
+    reason: 'InvalidAMIID',
+    message: 'EC2 cannot read the id of the image; correct it in spec.amiSelectorTerms of the node class',
+  },
+  {
+    anyOf: ['InvalidAMIID.NotFound'],
+    reason: 'AMINotFound',
+    message:
+      'The image no longer exists; spec.amiSelectorTerms of the node class must select another, which is looked up every few minutes',
+  },
+  {
+    anyOf: ['RequestLimitExceeded'],
+    reason: 'RequestLimitExceeded',
+    message: 'EC2 is throttling requests; the launch is tried again, ever more rarely',
+  },
+  {
+    anyOf: ['InternalError'],
+    reason: 'InternalError',
+    message: 'EC2 failed with an internal error; the launch is tried again, ever more rarely',
+  },
   {
     anyOf: ['not eligible for Free Tier'],
     reason: 'FreeTierIneligible',
-    message: 'The account is limited to instance types of the free tier',
+    message:
+      'The account is limited to instance types of the free tier; upgrade it, or require those types in the NodePool',
   },
-  { anyOf: ['MaxFleetCountExceeded'], reason: 'FleetQuotaExceeded', message: 'The quota of EC2 fleets is used up' },
+  {
+    anyOf: ['MaxFleetCountExceeded'],
+    reason: 'FleetQuotaExceeded',
+    message: 'The quota of EC2 fleets is used up; have it raised in Service Quotas, or delete fleets',
+  },
   {
     anyOf: ['PendingVerification'],
     reason: 'AccountPendingVerification',
-    message: 'AWS has not finished verifying the account',
+    message: 'AWS has not finished verifying the account; wait for its mail, or ask AWS Support',
   },
-  { anyOf: ['MaxSpotInstanceCountExceeded'], reason: 'SpotQuotaExceeded', message: 'The spot quota is used up' },
-  { anyOf: ['VcpuLimitExceeded'], reason: 'VCPULimitExceeded', message: 'The vCPU quota is used up' },
+  {
+    anyOf: ['MaxSpotInstanceCountExceeded'],
+    reason: 'SpotQuotaExceeded',
+    message: 'The spot quota is used up; have it raised in Service Quotas, or allow on-demand in the NodePool',
+  },
+  {
+    anyOf: ['VcpuLimitExceeded'],
+    reason: 'VCPULimitExceeded',
+    message:
+      'The vCPU quota is used up; have it raised in Service Quotas, or allow other instance families in the NodePool',
+  },
   {
     anyOf: ['InsufficientFreeAddressesInSubnet'],
     reason: 'InsufficientFreeAddressesInSubnet',
-    message: 'The subnet has too few free addresses',
+    message:
+      'The subnet has too few free addresses; let subnetSelectorTerms of the node class select larger or further subnets',
   },
 ];
 
