@@ -48,6 +48,7 @@ function mortals() {
       await world.controller().exited();
       deaths = deaths.slice(1);
       writes = 0;
+      proxy.life += 1;
     }
   };
   const succession = succeed();

@@ -27,6 +27,8 @@ export class ApiProxy {
   cut = 0;
   /** Called when the API server has carried out a write and the controller does not know yet; false keeps the answer back. */
   onWrite: () => boolean = () => true;
+  /** Raised with every controller that takes the place of a dead one: answers to the dead are kept back, and not counted. */
+  life = 0;
   readonly #server: Server;
   readonly #upstream: URL;
   readonly #agent: Agent;
@@ -77,6 +79,7 @@ export class ApiProxy {
       this.requests += 1;
       if (Math.random() < this.failureRate) return this.#refuse(from, to);
     }
+    const { life } = this;
     const onward = request(new URL(from.url ?? '/', this.#upstream), {
       method: from.method ?? 'GET',
       headers: { ...from.headers, host: this.#upstream.host },
@@ -84,7 +87,7 @@ export class ApiProxy {
     });
     onward.on('response', (answer) => {
       if (isWatch) this.#watches.add(to);
-      if (from.method !== 'GET' && !this.onWrite()) {
+      if (from.method !== 'GET' && (life !== this.life || !this.onWrite())) {
         answer.resume();
         return;
       }
