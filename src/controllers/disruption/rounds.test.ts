@@ -67,6 +67,39 @@ describe('the loop', () => {
   });
 });
 
+test('a round long after the one before is worth a line in the log', async () => {
+  at = await openDisruption();
+  const late = () => at.bench.log.lines.filter(({ message }) => message === 'time between disruption runs').length;
+  await round();
+  await at.bench.run(14 * minute);
+  await round();
+  expect(late()).toBe(0);
+  await at.bench.run(16 * minute);
+  await round();
+  expect(late()).toBe(1);
+});
+
+test('a search that runs out of time is counted', async () => {
+  at = await openDisruption();
+  const timeouts = () =>
+    ['multi', 'single'].map((consolidation_type) =>
+      at.bench.metrics.value('karpenter_voluntary_disruption_consolidation_timeouts_total', { consolidation_type }),
+    );
+  expect(timeouts()).toEqual([0, 0]);
+  for (const name of ['a', 'b', 'c']) {
+    await at.bench.machine('default', name, { ...quiet, capacity });
+    await at.bench.apply(resources.pods, pickyPod(`p-${name}`, name));
+  }
+  const { clock } = at.bench.context;
+  const now = clock.now.bind(clock);
+  let asked = 0;
+  // Every look at the clock costs a minute and a half.
+  vi.spyOn(clock, 'now').mockImplementation(() => now() + asked++ * 1.5 * minute);
+  await round();
+  vi.restoreAllMocks();
+  expect(timeouts()).toEqual([1, 1]);
+});
+
 test('a budget whose schedule cannot be read is logged in every round', async () => {
   at = await openDisruption({ consolidationPolicy: 'WhenEmpty' });
   await at.bench.machine('default', 'busy', quiet);

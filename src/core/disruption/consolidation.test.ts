@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { label } from '../../api/names.ts';
 import type { InstanceTypeSpec, SnapshotObject } from '../index.ts';
-import { affinity, instanceType, offering, podTerm, requirement, sizes, spread } from '../testing/builders.testing.ts';
+import {
+  affinity,
+  instanceType,
+  nodePool,
+  offering,
+  podTerm,
+  requirement,
+  sizes,
+  spread,
+} from '../testing/builders.testing.ts';
 import { finish, machine, names, pool, roundOf, running } from './fleet.testing.ts';
 import { multiNodeCommand, prefixCommand } from './multi-node.ts';
 import { singleNodeCommand } from './single-node.ts';
@@ -178,8 +187,11 @@ describe('one node', () => {
     (manifest as { spec: { template: { spec: Record<string, unknown> } } } & SnapshotObject).spec.template.spec[
       'requirements'
     ] = flexible.requirements;
-    const outcome = single([manifest, ...machine('a', { type: 'c16' }), running('a', { cpu: '3' })]);
-    expect(onlyRefusal(outcome, 'a')?.message).toMatch(/^Filtering by price: minValues requirement is not met/);
+    const objects = [manifest, ...machine('a', { type: 'c16' }), running('a', { cpu: '3' })];
+    for (const minValuesPolicy of ['Strict', 'BestEffort'] as const) {
+      const outcome = single(objects, { settings: { minValuesPolicy } });
+      expect(onlyRefusal(outcome, 'a')?.message).toMatch(/^Filtering by price: minValues requirement is not met/);
+    }
   });
 });
 
@@ -200,6 +212,15 @@ describe('spot to spot', () => {
 
   test('is off unless its gate is on', () => {
     expect(onlyRefusal(single(world('t19'), { types: many }), 'a')?.code).toBe('SpotToSpotDisabled');
+  });
+
+  test('keeps as many types beyond fifteen as minValues ask for', () => {
+    const settings = { featureGates: { SpotToSpotConsolidation: true } };
+    const requirements = [requirement(label.instanceType, 'Exists', undefined, 17)];
+    const disruption = { consolidateAfter: '0s', budgets: [{ nodes: '100%' }] };
+    const objects = [nodePool({ requirements, spec: { disruption } }), ...world('t19').slice(1)];
+    const [replacement] = single(objects, { types: many, settings }).command?.replacements ?? [];
+    expect(replacement?.kind === 'planned' && replacement.node.instanceTypes).toHaveLength(17);
   });
 
   test('needs fifteen cheaper types and keeps the cheapest fifteen', () => {
