@@ -96,7 +96,7 @@ export class Validation {
     const pools = this.parts.poolsOf(nodeClass.metadata.name ?? '');
     const instanceType = checkedType(nodeClass, await this.parts.instanceTypes(nodeClass), pools);
     if (instanceType === undefined) {
-      const message = `no instance type can be launched with EC2NodeClass ${nodeClass.metadata.name}: its images, subnets and settings fit none`;
+      const message = `no instance type can be launched with EC2NodeClass ${nodeClass.metadata.name}: its images, subnets and settings fit none; select images of another architecture or subnets in other zones, or relax networkInterfaces, connectionTracking and cpuOptions`;
       throw new KerfError('NothingToCheck', message, { retryable: true });
     }
     return this.parts.checks.run({ nodeClass, type: instanceType, tenancy: checkedTenancy(pools) });

@@ -75,7 +75,9 @@ describe('a new profile', () => {
     iam.answers['AddRoleToInstanceProfile'] = () => {
       throw awsRefusal('AccessDenied', 'not you', 403);
     };
-    await expect(profiles.create(team, 'a')).rejects.toThrow('creating instance profile, not you');
+    await expect(profiles.create(team, 'a')).rejects.toThrow(
+      "creating instance profile, not you; allow the controller's role iam:CreateInstanceProfile, TagInstanceProfile, AddRoleToInstanceProfile, and iam:PassRole for a (kerf iam policy",
+    );
     expect(iam.profiles.size).toBe(0);
     expect(iam.count('DeleteInstanceProfile')).toBe(1);
   });
@@ -124,7 +126,7 @@ describe('looking at a profile', () => {
     iam.answers['GetInstanceProfile'] = () => {
       throw awsRefusal('ServiceFailure', 'down', 500);
     };
-    await expect(profiles.get('x')).rejects.toThrow('getting instance profile, down');
+    await expect(profiles.get('x')).rejects.toThrow(/getting instance profile, down$/);
   });
 });
 

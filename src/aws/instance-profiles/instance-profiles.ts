@@ -19,7 +19,7 @@ import {
 } from '@aws-sdk/client-iam';
 import type { EC2NodeClass } from '../../api/index.ts';
 import { type Clock, ExpiringMap, KerfError, messageOf } from '../../base/index.ts';
-import { isAlreadyThere, isAwsNotFound } from '../aws-errors.ts';
+import { awsErrorCode, isAlreadyThere, isAwsNotFound } from '../aws-errors.ts';
 import {
   bareRoleName,
   classPath,
@@ -75,11 +75,15 @@ export class InstanceProfiles {
       return facts;
     } catch (error) {
       if (isAwsNotFound(error)) return undefined;
-      throw new KerfError('InstanceProfileUnknown', `getting instance profile, ${messageOf(error)}`, {
-        subject: `instance profile ${name}`,
-        retryable: true,
-        cause: error,
-      });
+      throw new KerfError(
+        'InstanceProfileUnknown',
+        `getting instance profile, ${messageOf(error)}${ifDenied(error, 'iam:GetInstanceProfile')}`,
+        {
+          subject: `instance profile ${name}`,
+          retryable: true,
+          cause: error,
+        },
+      );
     }
   }
 
@@ -98,11 +102,15 @@ export class InstanceProfiles {
         this.missingRoles.set(role, true);
         throw roleNotFound(role, error);
       }
-      throw new KerfError('InstanceProfileNotMade', `creating instance profile, ${messageOf(error)}`, {
-        subject: `instance profile ${name}`,
-        retryable: true,
-        cause: error,
-      });
+      throw new KerfError(
+        'InstanceProfileNotMade',
+        `creating instance profile, ${messageOf(error)}${ifDenied(error, `iam:CreateInstanceProfile, TagInstanceProfile, AddRoleToInstanceProfile, and iam:PassRole for ${role}`)}`,
+        {
+          subject: `instance profile ${name}`,
+          retryable: true,
+          cause: error,
+        },
+      );
     }
     this.known.set(name, { name, role });
     this.lately.set(lately, name);
@@ -189,6 +197,12 @@ export class InstanceProfiles {
     return this.protected.has(name);
   }
 }
+
+/** Which rights the controller lacks, when that is what IAM says. */
+const ifDenied = (error: unknown, rights: string): string =>
+  awsErrorCode(error)?.startsWith('AccessDenied') === true
+    ? `; allow the controller's role ${rights} (kerf iam policy prints its policies)`
+    : '';
 
 function factsOf(name: string, profile: InstanceProfile | undefined): ProfileFacts {
   const role = profile?.Roles?.[0]?.RoleName;

@@ -97,9 +97,13 @@ export class LaunchChecks {
       parts,
     );
     if (planned === undefined)
-      throw new KerfError('NoImage', `no image of EC2NodeClass ${nodeClass.metadata.name} fits ${type.name}`, {
-        retryable: true,
-      });
+      throw new KerfError(
+        'NoImage',
+        `no image of EC2NodeClass ${nodeClass.metadata.name} fits ${type.name}; select one of its architecture in spec.amiSelectorTerms`,
+        {
+          retryable: true,
+        },
+      );
     return templates.ensure(planned.spec, planned.render);
   }
 
