@@ -124,6 +124,8 @@ describe('a budget that keeps a node', () => {
     expect(text([{ nodes: '0' }])).toBe(
       'the budgets of NodePool default allow 0 of 1 nodes to be out at once for Empty, and 0 are',
     );
+    const one = [pool('default', { budgets: [{ nodes: '1' }] }), ...machine('a'), ...machine('b', { ready: 'False' })];
+    expect(verdictsOf(one)[0]?.blockers[0]?.message).toMatch(/ allow 1 of 2 nodes .*, and 1 is$/);
   });
 
   test('says until when, if it is there for a while only', () => {

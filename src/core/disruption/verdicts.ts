@@ -187,7 +187,8 @@ function budgetBlockers(round: Round, member: Member, reason: DisruptionReason):
   }
   const untilMs = opensMs();
   const until = untilMs === undefined ? '' : `, until ${formatTime(untilMs)}`;
-  const message = `the budgets of NodePool ${name} allow ${allowed} of ${counts.total} nodes to be out at once for ${reason}, and ${counts.consuming} are${until}`;
+  const out = `${counts.consuming} ${counts.consuming === 1 ? 'is' : 'are'}`;
+  const message = `the budgets of NodePool ${name} allow ${allowed} of ${counts.total} nodes to be out at once for ${reason}, and ${out}${until}`;
   return told([{ code: 'Budget', message }]);
 }
 
