@@ -14,7 +14,8 @@ const terminal: Terminal = {
   isTerminal: process.stdout.isTTY === true,
   errIsTerminal: process.stderr.isTTY === true,
   get columns() {
-    return process.stdout.columns ?? 80;
+    // Some pseudo-terminals have no size, and say zero.
+    return process.stdout.columns || 80;
   },
   env: process.env,
 };

@@ -90,3 +90,15 @@ test('a terminal whose size changes is drawn anew, heading and all', () => {
   expect(show()).toContain('HEADING');
   expect(show()).not.toContain('HEADING');
 });
+
+test('a terminal that does not know its height shows as much as one of usual height', () => {
+  const drawn = (rows: number | undefined): string => {
+    let out = '';
+    const node = overview.nodes[0];
+    const many = { ...overview, nodes: Array.from({ length: 12 }, () => ({ ...node, name: 'n' })) } as Overview;
+    const terminal = { out: (text: string) => void (out += text), isTerminal: true, columns: 120, env: {} };
+    screenFor(terminal as never, () => rows).show(many, '10:00:00');
+    return out;
+  };
+  expect(drawn(0)).toBe(drawn(undefined));
+});

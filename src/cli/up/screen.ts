@@ -29,7 +29,7 @@ function liveScreen(terminal: Terminal, rows: () => number | undefined, heading:
   let [width, height] = [terminal.columns, rows()];
   return {
     show(overview, time) {
-      const most = Math.max(6, (rows() ?? fallbackRows) - reserved);
+      const most = Math.max(6, (rows() || fallbackRows) - reserved);
       const lines = picture(overview, time, most, paint, terminal.columns).map((line) => cut(line, terminal.columns));
       const isResized = width !== terminal.columns || height !== rows();
       [width, height] = [terminal.columns, rows()];
