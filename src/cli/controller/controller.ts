@@ -59,6 +59,9 @@ export function configure(command: Command, run: CommandRunner): void {
   command.addHelpText('after', examples).action(run((terminal: Terminal, flags: Flags) => control(terminal, flags)));
 }
 
+/** For what is left to be written after the end: log lines, answers of probes. */
+const lastWordsMs = 2_000;
+
 async function control(terminal: Terminal, flags: Flags): Promise<number> {
   const { env } = terminal;
   const provider = flags.provider ?? (env['KERF_PROVIDER'] || 'aws');
@@ -95,6 +98,8 @@ async function control(terminal: Terminal, flags: Flags): Promise<number> {
     terminal.err(`${pc.red('error')}: ${messageOf(error)}${code}\n`);
     return 'lost' as const;
   });
+  // Whatever still waits for something must not hold up the end of a pod. A timer like this one holds up nothing.
+  setTimeout(() => process.exit(), lastWordsMs).unref();
   return outcome === 'stopped' ? exitCode.ok : exitCode.findings;
 }
 

@@ -24,8 +24,26 @@ export function kwokProvider({ instanceTypesFile, fakeKubelets: plays }: KwokOpt
   return async ({ kube, clock, log, random }: ProviderTools): Promise<Provider> => {
     const cloud = new KwokCloud({ kube, clock, log, random, ...catalogue });
     const prepare = async (): Promise<void> => cloud.recover((await kube.list(nodeClaims)).items);
-    return { cloud, prepare, parts: plays ? [fakeKubelets(kube, clock, log)] : [] };
+    return { cloud, prepare, parts: [machines(cloud), ...(plays ? [fakeKubelets(kube, clock, log)] : [])] };
   };
+}
+
+/** Machines that are on their way when the term ends are brought by whoever leads next. */
+function machines(cloud: KwokCloud): Part {
+  return {
+    name: 'simulated machines',
+    async run(signal) {
+      await untilAborted(signal);
+      cloud.dispose();
+    },
+  };
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 function fakeKubelets(kube: Kube, clock: Clock, log: Log): Part {
@@ -35,10 +53,7 @@ function fakeKubelets(kube: Kube, clock: Clock, log: Log): Part {
       const kubelets = startFakeKubelets(kube, clock, {
         onFailure: (error) => log.debug('fake kubelet', { error: messageOf(error) }),
       });
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await untilAborted(signal);
       await kubelets.stop();
     },
   };

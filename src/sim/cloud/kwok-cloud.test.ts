@@ -87,6 +87,24 @@ describe('launching', () => {
     expect(labels[zoneKey]).toBe('test-zone-b');
   });
 
+  test('nothing is brought after the end, neither what was on its way nor what is asked for then', async () => {
+    const tries: string[] = [];
+    const create = kube.create.bind(kube);
+    kube.create = (resource, object) => {
+      if (resource !== resources.nodes) return create(resource, object);
+      tries.push(object.metadata.name ?? '');
+      return Promise.reject(new Error('refused to write: this process no longer leads'));
+    };
+    await cloud.create(claim('a'));
+    await clock.runFor(6_000);
+    expect(tries.length).toBeGreaterThan(0);
+    cloud.dispose();
+    tries.length = 0;
+    await cloud.create(claim('b'));
+    await clock.runFor(600_000);
+    expect(tries).toEqual([]);
+  });
+
   test('the Node comes after the registration delay, as users of KWOK know it', async () => {
     const instance = await cloud.create(claim('a'));
     await clock.runFor(4_900);

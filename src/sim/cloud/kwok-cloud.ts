@@ -65,6 +65,7 @@ export class KwokCloud implements Cloud {
   private readonly byName: Map<string, InstanceTypeSpec>;
   private readonly faults: Faults;
   /** Nodes still to be written, by provider id; one without a timer never will be. */
+  private isDisposed = false;
   private readonly coming = new Map<string, { node: Node; timer: Timer | undefined; isWriting?: boolean }>();
 
   constructor(options: KwokCloudOptions) {
@@ -156,6 +157,7 @@ export class KwokCloud implements Cloud {
 
   /** Stops writing Nodes; what was asked for is brought by the next process. */
   dispose(): void {
+    this.isDisposed = true;
     this.faults.dispose();
     for (const { timer } of this.coming.values()) timer?.dispose();
     this.coming.clear();
@@ -248,7 +250,7 @@ export class KwokCloud implements Cloud {
       try {
         const written = await kube.create(resources.nodes, node);
         this.coming.delete(providerID);
-        this.faults.arm(faults, written);
+        if (!this.isDisposed) this.faults.arm(faults, written);
       } catch (error) {
         if (isKubeError(error, 'AlreadyExists')) {
           this.coming.delete(providerID);
@@ -262,6 +264,7 @@ export class KwokCloud implements Cloud {
         }
       }
     };
+    if (this.isDisposed) return;
     const timer = clock.after(delayMs, () => void write());
     this.coming.set(providerID, { node, timer });
   }
