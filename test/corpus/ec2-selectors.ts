@@ -19,7 +19,7 @@ function termCases(list: string, fields: string, good: object, more: object = {}
     reject(`${list}: 31 terms`, make(Array.from({ length: 31 }, () => good)), at, 'must have at most 30 items'),
     reject(`${list}: 21 tags`, make([{ tags: manyTags(21) }]), `${at}[0].tags`, 'must have at most 20'),
     reject(`${list}: an empty term`, make([{}]), at, none),
-    accept(`${list}: empty tags`, make([{ tags: {} }])),
+    reject(`${list}: empty tags`, make([{ tags: {} }]), at, none),
     reject(`${list}: an empty tag key`, make([{ tags: { '': 'b' } }]), `${at}[0].tags`, noEmptyTags),
     reject(`${list}: an empty tag value`, make([{ tags: { a: '' } }]), `${at}[0].tags`, noEmptyTags),
     reject(`${list}: the last of four empty`, make([good, good, good, {}]), at, none),

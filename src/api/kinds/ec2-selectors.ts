@@ -17,10 +17,13 @@ const tags = () =>
 
 const id = (pattern: string) => optional(text('Id to match.', { pattern }));
 
-/** Empty tags count as tags: they match everything. */
+/** Empty tags count as none: they would match everything there is. */
+const isGiven = (field: string): string =>
+  field === 'tags' ? '(has(t.tags) && t.tags.size() > 0)' : `has(t.${field})`;
+
 const needsOne = (fields: readonly string[]): ValidationRule =>
   rule(
-    `self.all(t, ${fields.map((field) => `has(t.${field})`).join(' || ')})`,
+    `self.all(t, ${fields.map(isGiven).join(' || ')})`,
     `expected at least one, got none, [${fields.map((field) => `'${field}'`).join(', ')}]`,
   );
 
