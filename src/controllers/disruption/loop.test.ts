@@ -87,3 +87,20 @@ test('a replacement that would bring back what was replaced today is not made, b
   expect(at.told('ReplacementLoop')[0]).toContain('c-1x-amd64-linux in test-zone-a (spot) was replaced');
   expect(at.bench.metrics.value('kerf_disruption_replacement_loops_total')).toBe(1);
 });
+
+test('a command that cannot be started does not keep the next method from acting', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'stuck', quiet);
+  await at.bench.machine('default', 'old', { ...quiet, conditions: { ...quiet.conditions, Drifted: 'True' } });
+  await at.bench.apply(resources.pods, podOn('busy', 'old'));
+  const patch = at.bench.kube.patch.bind(at.bench.kube);
+  at.bench.kube.patch = (resource, ref, ...rest) =>
+    resource.plural === 'nodes' && ref.name === 'stuck'
+      ? Promise.reject(new Error('refused'))
+      : patch(resource, ref, ...rest);
+  const acted = at.begin();
+  await at.bench.run(20_000);
+  expect(await acted).toBe(true);
+  expect(at.bench.log.lines.map(({ message }) => message)).toContain('cannot disrupt nodes');
+  expect([await at.isTainted('stuck'), await at.isTainted('old')]).toEqual([false, true]);
+});
