@@ -64,8 +64,8 @@ export class KwokCloud implements Cloud {
   private readonly options: KwokCloudOptions;
   private readonly byName: Map<string, InstanceTypeSpec>;
   private readonly faults: Faults;
-  /** Nodes still to be written, by provider id; one without a timer never will be. */
   private isDisposed = false;
+  /** Nodes still to be written, by provider id; one without a timer never will be. */
   private readonly coming = new Map<string, { node: Node; timer: Timer | undefined; isWriting?: boolean }>();
 
   constructor(options: KwokCloudOptions) {
