@@ -458,6 +458,10 @@ describe.concurrent('an unhealthy node', () => {
     await room.pool({ requirements: [ofType('c-2x-amd64-linux')] });
     await room.deployment('web', { replicas: 3, cpu: '1500m' });
     await room.runs('web', 3);
+    // Pods may run a moment before the claim says where.
+    await room.until('every claim has its node', async () => {
+      for (const { status } of await room.claims()) expect(status?.nodeName).toBeTruthy();
+    });
     const claims = await room.claims();
     for (const { status } of claims.slice(0, 2)) await makeIll(status?.nodeName ?? '', 2);
     const ill = claims[0];

@@ -15,7 +15,7 @@ import { type ControllerContext, inPass } from '../context.ts';
 import type { ClaimMetrics } from '../nodeclaim/claim-metrics.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { nominate } from '../planning.ts';
-import { takeRoom } from '../provisioning/launch-room.ts';
+import { createInRoom } from '../provisioning/launch-room.ts';
 import { provisioningMetrics } from '../provisioning/metrics.ts';
 import { nodeClaimFor } from '../provisioning/node-claim.ts';
 import { shortList } from '../provisioning/report.ts';
@@ -156,7 +156,7 @@ export class CommandQueue {
   }
 
   private async create(replacement: Replacement, command: Command): Promise<NodeClaim> {
-    const { cluster, cloud, kube, ledger, log } = this.context;
+    const { cluster, cloud, kube, log } = this.context;
     const poolName = replacement.kind === 'planned' ? replacement.node.nodePool : replacement.nodePool;
     const pool = cluster.nodePools.get(poolName);
     if (pool === undefined) throw new KerfError('NodePoolGone', `NodePool ${poolName} was deleted while deciding`);
@@ -188,9 +188,8 @@ export class CommandQueue {
     const chosen = types.filter((type) => names.has(type.name));
     const wanted = nodeClaimFor(node, { pool, instanceTypes: types, facts: cloud.facts });
     const replaced = new Set(command.members.map((member) => member.machine.claim?.metadata.name ?? ''));
-    const giveBack = takeRoom(this.context, { pool, chosen, offered: types, replaced });
-    const claim = await kube.create(nodeClaims, wanted).finally(giveBack);
-    ledger.add(claim.metadata.name ?? '', poolName, node.pods, chosen);
+    const room = { pool, chosen, offered: types, replaced };
+    const claim = await createInRoom(this.context, room, wanted, node.pods);
     return counted(claim, node.annotations['karpenter.sh/nodeclaim-min-values-relaxed'] ?? 'false');
   }
 

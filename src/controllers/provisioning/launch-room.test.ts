@@ -1,8 +1,10 @@
+import { setImmediate as settle } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { NodeClaim, NodePool } from '../../api/index.ts';
 import { VirtualClock } from '../../base/index.ts';
+import { type Kube, KubeError } from '../../ports/index.ts';
 import { Cluster, LaunchLedger } from '../../state/index.ts';
-import { takeRoom, type Wanted } from './launch-room.ts';
+import { createInRoom, takeRoom, type Wanted } from './launch-room.ts';
 
 const type = (cpu: string) => ({ name: `${cpu}x`, requirements: [], capacity: { cpu, memory: '8Gi' }, offerings: [] });
 const offered = [type('2'), type('4')];
@@ -68,5 +70,50 @@ describe('room for a new claim', () => {
     const launched = context(claim('a', { cpu: '4' }));
     launched.ledger.add('a', 'default', [], [type('4')]);
     expect(() => takeRoom(launched, wanted({ cpu: '8' }))).not.toThrow();
+  });
+});
+
+describe('a claim written in its room', () => {
+  const limits = { nodes: '1' };
+  function writing(answer: () => Promise<NodeClaim>) {
+    const clock = new VirtualClock({ settle: () => settle() });
+    const cluster = new Cluster(clock);
+    const world = { clock, cluster, ledger: new LaunchLedger(), kube: { create: answer } as unknown as Kube };
+    const isFull = (): boolean => {
+      try {
+        takeRoom(world, wanted(limits))();
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    return { clock, isFull, written: createInRoom(world, wanted(limits), claim('a'), ['shop/web']) };
+  }
+
+  test('is spoken for without a gap from before it is written until it is known', async () => {
+    const { isFull, written } = writing(async () => claim('a'));
+    expect(isFull()).toBe(true);
+    void written.then(() => expect(isFull()).toBe(true));
+    await written;
+    expect(isFull()).toBe(true);
+  });
+
+  test('gives its room back at once when it was refused', async () => {
+    const { isFull, written } = writing(async () => {
+      throw new KubeError({ status: 409, reason: 'Conflict', message: 'no' });
+    });
+    await expect(written).rejects.toThrow('no');
+    expect(isFull()).toBe(false);
+  });
+
+  test('keeps its room for a while when nobody answered: it may be there all the same', async () => {
+    const { clock, isFull, written } = writing(async () => {
+      throw new KubeError({ status: 0, reason: 'Transport', message: 'the answer was lost' });
+    });
+    await expect(written).rejects.toThrow('lost');
+    await clock.runFor(9_000);
+    expect(isFull()).toBe(true);
+    await clock.runFor(2_000);
+    expect(isFull()).toBe(false);
   });
 });

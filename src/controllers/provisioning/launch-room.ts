@@ -4,8 +4,10 @@
 import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { addQuantities, compareQuantities, formatQuantity, KerfError, parseQuantity } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
+import { isKubeError } from '../../ports/index.ts';
 import { capacityOf, isLeaving, largestOf, nodePoolOf } from '../../state/index.ts';
 import type { ControllerContext } from '../context.ts';
+import { nodeClaims } from '../own-resources.ts';
 import { settleLaunches } from '../planning.ts';
 
 type Room = Pick<ControllerContext, 'cluster' | 'ledger'>;
@@ -18,6 +20,32 @@ export interface Wanted {
   offered: readonly InstanceTypeSpec[];
   /** Claims that go when the new one has come. */
   replaced?: ReadonlySet<string>;
+}
+
+/** As long as the news of a claim may take that was written without an answer. */
+const unheardMs = 10_000;
+
+/** Writes a claim in room of its own; from then on the model and the ledger speak for it. */
+export async function createInRoom(
+  context: Pick<ControllerContext, 'clock' | 'cluster' | 'kube' | 'ledger'>,
+  wanted: Wanted,
+  claim: NodeClaim,
+  pods: readonly string[],
+): Promise<NodeClaim> {
+  const { clock, cluster, kube, ledger } = context;
+  const giveBack = takeRoom(context, wanted);
+  try {
+    const written = await kube.create(nodeClaims, claim);
+    ledger.add(written.metadata.name ?? '', wanted.pool.metadata.name ?? '', pods, wanted.chosen);
+    cluster.setClaim(written);
+    giveBack();
+    return written;
+  } catch (error) {
+    // Without an answer it may be there all the same: its room is nobody else's until the watch must have told.
+    if (isKubeError(error) && error.status >= 400 && error.status < 500) giveBack();
+    else clock.after(unheardMs, giveBack);
+    throw error;
+  }
 }
 
 /** Throws if there is no room; otherwise it is held until the result is called. */

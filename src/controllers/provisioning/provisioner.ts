@@ -9,10 +9,9 @@ import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
-import { nodeClaims } from '../own-resources.ts';
 import { instanceTypesOfPools, nominate, snapshotFor } from '../planning.ts';
 import { Batcher } from './batcher.ts';
-import { takeRoom } from './launch-room.ts';
+import { createInRoom } from './launch-room.ts';
 import { provisioningMetrics } from './metrics.ts';
 import { nodeClaimFor } from './node-claim.ts';
 import { planningPass } from './planning-pass.ts';
@@ -125,7 +124,7 @@ export class Provisioner {
     types: readonly InstanceTypeSpec[],
     together: Promise<void>,
   ): Promise<NodeClaim | undefined> {
-    const { clock, cluster, cloud, kube, ledger, log } = this.context;
+    const { clock, cluster, cloud, log } = this.context;
     try {
       const names = new Set(planned.instanceTypes);
       const chosen = types.filter((type) => names.has(type.name));
@@ -135,10 +134,8 @@ export class Provisioner {
       const now = cluster.nodePools.get(planned.nodePool);
       if (wanted === undefined || now === undefined || now.metadata.uid !== pool?.metadata.uid)
         throw new KerfError('NodePoolGone', `NodePool ${planned.nodePool} was deleted while planning`);
-      const giveBack = takeRoom(this.context, { pool: now, chosen, offered: types });
-      const claim = await kube.create(nodeClaims, wanted).finally(giveBack);
-      ledger.add(claim.metadata.name ?? '', planned.nodePool, planned.pods, chosen);
-      cluster.setClaim(claim);
+      const room = { pool: now, chosen, offered: types };
+      const claim = await createInRoom(this.context, room, wanted, planned.pods);
       this.metrics.created.add({
         reason: 'provisioned',
         nodepool: planned.nodePool,
