@@ -31,6 +31,7 @@ import { isKubeError } from '../../ports/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, concurrencyFor, inPass } from '../context.ts';
 import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
+import { DeletionCosts } from './deletion-costs.ts';
 import { removeLeftovers } from './marks.ts';
 import type { DisruptionMetrics } from './metrics.ts';
 import { tellProtections } from './protection.ts';
@@ -80,6 +81,7 @@ export class DisruptionLoop {
   private ahead: Sets = [];
   /** Claims, by uid, whose replacement would have brought back what was replaced. */
   private readonly inCircles = new Set<string>();
+  private readonly deletionCosts = new DeletionCosts();
   private lastRunMs: number | undefined;
   private lookAgainMs = Number.NEGATIVE_INFINITY;
 
@@ -121,6 +123,7 @@ export class DisruptionLoop {
     this.noticeLateness();
     await removeLeftovers(this.context, (name) => queue.has(name));
     tellProtections(this.context);
+    this.deletionCosts.tellUnreadable(this.context);
     if (!this.isWorthLooking()) return false;
     let look = await this.look();
     this.reportPools(look.round);
