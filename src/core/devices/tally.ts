@@ -56,9 +56,8 @@ export class Tally implements DeviceUse {
   }
 }
 
-/** Several of them as one. */
-export class Together implements DeviceUse {
-  private readonly parts: readonly DeviceUse[];
+abstract class Several {
+  protected readonly parts: readonly DeviceUse[];
 
   constructor(parts: readonly DeviceUse[]) {
     this.parts = parts;
@@ -67,7 +66,10 @@ export class Together implements DeviceUse {
   isTaken(device: Device): boolean {
     return this.parts.some((part) => part.isTaken(device));
   }
+}
 
+/** Several of them as one. */
+export class Together extends Several implements DeviceUse {
   isInUse(device: Device): boolean {
     return this.parts.some((part) => part.isInUse(device));
   }
@@ -82,17 +84,7 @@ export class Together implements DeviceUse {
 }
 
 /** One of them, nobody knows which: the most that any of them would mean. */
-export class AnyOf implements DeviceUse {
-  private readonly parts: readonly DeviceUse[];
-
-  constructor(parts: readonly DeviceUse[]) {
-    this.parts = parts;
-  }
-
-  isTaken(device: Device): boolean {
-    return this.parts.some((part) => part.isTaken(device));
-  }
-
+export class AnyOf extends Several implements DeviceUse {
   isInUse(device: Device): boolean {
     return this.parts.every((part) => part.isInUse(device));
   }
