@@ -54,10 +54,9 @@ export function takeRoom(context: Room, wanted: Wanted): () => void {
   settleLaunches(context);
   const name = pool.metadata.name ?? '';
   const limits = Object.entries(pool.spec.limits ?? {});
-  const used = limits.length === 0 ? [] : usersOf(context, wanted);
-  const need: Record<string, string | number> = { ...largestOf(chosen), nodes: '1' };
+  const used = limits.length === 0 ? [] : [...usersOf(context, wanted), { ...largestOf(chosen), nodes: '1' }];
   for (const [resource, limit] of limits) {
-    const usage = [...used, need].reduce(
+    const usage = used.reduce(
       (sum, amounts) => addQuantities(sum, parseQuantity(amounts[resource] ?? '0')),
       parseQuantity('0'),
     );

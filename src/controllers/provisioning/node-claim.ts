@@ -56,7 +56,7 @@ export function claimFromTemplate(inputs: ClaimInputs, requirements: readonly Re
       },
       annotations: {
         ...template.metadata?.annotations,
-        [annotation.nodePoolHash]: nodePoolHash(template),
+        [annotation.nodePoolHash]: hashOf(pool),
         [annotation.nodePoolHashVersion]: nodePoolHashVersion,
       },
       ownerReferences: [
@@ -78,6 +78,15 @@ export function claimFromTemplate(inputs: ClaimInputs, requirements: readonly Re
       ...(template.spec.expireAfter === undefined ? {} : { expireAfter: template.spec.expireAfter }),
     },
   };
+}
+
+/** All claims of a burst are of a few pools. */
+const hashes = new WeakMap<NodePool, string>();
+
+function hashOf(pool: NodePool): string {
+  const hash = hashes.get(pool) ?? nodePoolHash(pool.spec.template);
+  hashes.set(pool, hash);
+  return hash;
 }
 
 /** The plan's requirements with the instance types it settled on and the capacity types they can be had as. */

@@ -19,7 +19,15 @@ export function launchOptions(
   requirements: readonly RequirementSpec[],
   facts: ProviderFacts,
 ): LaunchOption[] {
-  return launchable(types, requirements, facts).sort(
+  const match = matcherFor(facts).match(requirements);
+  const options: LaunchOption[] = [];
+  for (const instanceType of types) {
+    if (!match.allowsType(instanceType)) continue;
+    for (const offering of instanceType.offerings) {
+      if (offering.available && match.allowsOffering(offering)) options.push({ instanceType, offering });
+    }
+  }
+  return options.sort(
     (left, right) =>
       left.offering.price - right.offering.price ||
       (left.instanceType.name < right.instanceType.name
@@ -30,37 +38,28 @@ export function launchOptions(
   );
 }
 
-/** In the order of the types. */
-function launchable(
-  types: readonly InstanceTypeSpec[],
-  requirements: readonly RequirementSpec[],
-  facts: ProviderFacts,
-): LaunchOption[] {
-  const match = matcherFor(facts).match(requirements);
-  const options: LaunchOption[] = [];
-  for (const instanceType of types) {
-    if (!match.allowsType(instanceType)) continue;
-    for (const offering of instanceType.offerings) {
-      if (offering.available && match.allowsOffering(offering)) options.push({ instanceType, offering });
-    }
-  }
-  return options;
-}
-
-/** The capacity types the types can be had as, sorted. */
+/** The capacity types the types can be had as, sorted. Only offerings that would add one are looked at. */
 export function launchCapacityTypes(
   types: readonly InstanceTypeSpec[],
   requirements: readonly RequirementSpec[],
   facts: ProviderFacts,
 ): string[] {
-  const capacityTypes = new Set<string>();
-  for (const { offering } of launchable(types, requirements, facts)) {
-    for (const { key, values } of offering.requirements) {
-      if (key === label.capacityType) for (const value of values ?? []) capacityTypes.add(value);
+  const match = matcherFor(facts).match(requirements);
+  const found = new Set<string>();
+  for (const type of types) {
+    const more = type.offerings.filter(
+      (offering) => offering.available && capacityTypesOf(offering).some((value) => !found.has(value)),
+    );
+    if (more.length === 0 || !match.allowsType(type)) continue;
+    for (const offering of more) {
+      if (match.allowsOffering(offering)) for (const value of capacityTypesOf(offering)) found.add(value);
     }
   }
-  return [...capacityTypes].sort();
+  return [...found].sort();
 }
+
+const capacityTypesOf = ({ requirements }: OfferingSpec): readonly string[] =>
+  requirements.find(({ key }) => key === label.capacityType)?.values ?? [];
 
 /** A burst asks about the same types for every claim. */
 const matchers = new WeakMap<ProviderFacts, LaunchMatcher>();
