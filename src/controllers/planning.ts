@@ -4,9 +4,6 @@ import type { InstanceTypeSpec, PoolInstanceTypes, Snapshot } from '../core/inde
 import { takeSnapshot } from '../state/index.ts';
 import type { ControllerContext } from './context.ts';
 
-/** An existing node that a plan counts on is left alone for at least this long. */
-const nominationLeastMs = 10_000;
-
 /** What the provider offers to each of our pools; a pool it cannot answer for carries the error. */
 export function instanceTypesOfPools({ cluster, cloud, isManaged }: ControllerContext): Promise<PoolInstanceTypes[]> {
   const pools = cluster.nodePools.list().filter((pool) => isManaged(pool.spec.template.spec.nodeClassRef));
@@ -49,14 +46,5 @@ export function settleLaunches({ cluster, ledger }: Pick<ControllerContext, 'clu
     const claim = cluster.claims.get(name);
     if (claim === undefined || claim.metadata.deletionTimestamp !== undefined || claim.status?.providerID)
       ledger.settle(name);
-  }
-}
-
-/** Keeps disruption away from nodes that pods are about to come to. */
-export function nominate({ cluster, clock, settings }: ControllerContext, names: Iterable<string>): void {
-  const untilMs = clock.now() + Math.max(2 * settings.batchMaxDurationMs, nominationLeastMs);
-  for (const name of names) {
-    const machine = cluster.machines.ofNode(name) ?? cluster.machines.ofClaim(name);
-    if (machine !== undefined) cluster.nominate(machine.key, untilMs);
   }
 }

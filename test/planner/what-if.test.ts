@@ -25,7 +25,10 @@ test.each(Array.from({ length: 25 }, (_, index) => index + 1))(
       expect({
         claims: simulation.claims.map((claim) => claim.pods.length),
         failed: simulation.failed.length,
-        destinations: [...simulation.destinations].sort(),
+        destinations: simulation
+          .placements()
+          .map(({ name }) => name)
+          .sort(),
       }).toEqual({
         claims: plan.newNodes.map(({ pods }) => pods.length),
         failed: plan.unschedulable.length,

@@ -27,7 +27,7 @@ const empty = (members: Member[]): Command => ({
   members,
   replacements: [],
   savings: 0,
-  destinations: [],
+  placements: [],
 });
 const replacing = (members: Member[], nodePool = 'default'): Command => ({
   ...empty(members),
@@ -180,14 +180,34 @@ test('a replacement that was seen initialized is not looked at again while other
   expect(await isGoing('a')).toBe(true);
 });
 
-test('nodes that pods will move to are nominated, and decisions are counted by pool too', async () => {
+test('existing nodes that pods move to are nominated, and the pods are told; a buffer pod never arrives', async () => {
   at = await openDisruption();
-  await at.bench.machine('default', 'a', quiet);
-  await at.bench.machine('default', 'b', quiet);
-  const [a] = (await membersOf('a')) as [Member];
-  await at.queue.start({ ...empty([a]), destinations: ['b'] }, at.signal);
+  for (const name of ['a', 'b', 'c']) await at.bench.machine('default', name, quiet);
+  await at.bench.apply(resources.pods, podOn('mover', 'a'));
+  await at.bench.run(0);
+  const members = await membersOf('a');
+  const placements = [
+    { name: 'b', pods: ['default/buffer-0', 'default/mover'] },
+    { name: 'c', pods: ['default/buffer-1'] },
+  ];
+  await at.queue.start({ ...empty(members), reason: 'Underutilized', placements }, at.signal);
   const { cluster, clock } = at.bench.context;
   expect(cluster.machines.ofNode('b')?.nominatedUntilMs).toBeGreaterThan(clock.now());
+  expect(cluster.machines.ofNode('c')?.nominatedUntilMs).toBe(0);
+  expect(at.bench.events.filter(({ reason }) => reason === 'Nominated')).toMatchObject([
+    {
+      type: 'Normal',
+      subject: { kind: 'Pod', name: 'mover', namespace: 'default' },
+      message: 'Pod should schedule on: nodeclaim/b, node/b',
+      rateLimit: { perSecond: 5, burst: 10 },
+    },
+  ]);
+});
+
+test('decisions are counted, by pool too', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'a', quiet);
+  await at.queue.start(empty(await membersOf('a')), at.signal);
   const labels = { decision: 'delete', reason: 'empty', consolidation_type: 'empty' };
   expect(at.bench.metrics.value('karpenter_voluntary_disruption_decisions_total', labels)).toBe(1);
   const byPool = { ...labels, nodepool: 'default' };

@@ -14,10 +14,10 @@ import { type LoopMetrics, loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
 import type { ClaimMetrics } from '../nodeclaim/claim-metrics.ts';
 import { nodeClaims } from '../own-resources.ts';
-import { nominate } from '../planning.ts';
 import { createInRoom } from '../provisioning/launch-room.ts';
 import { provisioningMetrics } from '../provisioning/metrics.ts';
 import { nodeClaimFor } from '../provisioning/node-claim.ts';
+import { nominate } from '../provisioning/nomination.ts';
 import { shortList } from '../provisioning/report.ts';
 import type { NodeCounts } from '../static/node-counts.ts';
 import { templateClaim } from '../static/provisioning.ts';
@@ -111,7 +111,7 @@ export class CommandQueue {
     }
     const keys = marked.flatMap((name) => cluster.machines.ofClaim(name)?.key ?? []);
     cluster.mark(keys, true);
-    nominate(this.context, command.destinations);
+    await nominate(this.context, command.placements);
     const id = this.newId();
     const run: Running = { id, command, claims: marked, keys, replacements, startedMs: clock.now() };
     this.running.add(run);

@@ -231,6 +231,8 @@ describe('a consolidation', () => {
     const [text, same] = at.told('ConsolidationCandidate');
     expect(text).toMatch(/^Consolidation candidate: replace: \[big\] -> \[1 replacement\] \(savings: \$\d+\.\d\d\)$/);
     expect(same).toBe(text);
+    // Pods that wait for a replacement are told by the provisioner, which plans for them while their node leaves.
+    expect(at.told('Nominated')).toEqual([]);
   });
 
   test('that only deletes is not announced', async () => {
@@ -242,6 +244,7 @@ describe('a consolidation', () => {
     expect(await round()).toBe(true);
     expect(decisions()).toEqual(['underutilized']);
     expect(at.told('ConsolidationCandidate')).toEqual([]);
+    expect(at.told('Nominated')).toEqual(['Pod should schedule on: node/theirs']);
   });
 
   test('of one node that no longer holds after the wait is counted and told', async () => {

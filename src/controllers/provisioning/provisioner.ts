@@ -9,11 +9,12 @@ import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
-import { instanceTypesOfPools, nominate, snapshotFor } from '../planning.ts';
+import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
 import { Batcher } from './batcher.ts';
 import { createInRoom } from './launch-room.ts';
 import { provisioningMetrics } from './metrics.ts';
 import { nodeClaimFor } from './node-claim.ts';
+import { nominate } from './nomination.ts';
 import { planningPass } from './planning-pass.ts';
 import { reportNewNodes, reportPlan, reportPools, shortList } from './report.ts';
 import { StrangeLaunches } from './strange-launches.ts';
@@ -105,13 +106,7 @@ export class Provisioner {
       together.resolve();
     }
     await Promise.all(writes);
-    // Pods that only stand for a buffer's room never arrive.
-    const { store } = cluster.pods;
-    const expecting = plan.existingNodes.filter(({ pods }) => pods.some((pod) => store.get(pod) !== undefined));
-    nominate(
-      this.context,
-      expecting.map(({ name }) => name),
-    );
+    await nominate(this.context, plan.existingNodes);
     await reportPlan(this.context, plan, claims, this.metrics);
     await Promise.all(this.listeners.map((listener) => listener(plan)));
     return { plan, created: [...claims.values()] };

@@ -2,17 +2,16 @@
 import { conditionType, type NodeClaim } from '../../api/index.ts';
 import { formatGoDuration } from '../../base/index.ts';
 import type { EmptyPool, Plan, Reason, UnschedulablePod } from '../../core/index.ts';
-import type { EventSubject, RecordedEvent } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { aboutPod, aboutPool } from '../event-subjects.ts';
 import type { ProvisioningMetrics } from './metrics.ts';
+import { tellPods } from './nomination.ts';
 
 /** Reasons that are nobody's mistake: the pod waits, and an event would only repeat itself. */
 const silentReasons: ReadonlySet<Reason['code']> = new Set(['PodOptedOut', 'NoNodePools', 'ReservedCapacityDeferred']);
 const ignoredReasons: ReadonlySet<Reason['code']> = new Set(['PodInvalid', 'PodOptedOut']);
 const failedDedupeMs = 300_000;
 const emptyPoolDedupeMs = 60_000;
-const nominatedRate = { perSecond: 5, burst: 10 };
 
 export async function reportPlan(
   context: ControllerContext,
@@ -20,35 +19,28 @@ export async function reportPlan(
   claims: ReadonlyMap<string, NodeClaim>,
   metrics: ProvisioningMetrics,
 ): Promise<void> {
-  const { clock, log, recorder } = context;
-  const publish = (pod: string, make: (subject: EventSubject) => RecordedEvent): void => {
-    const subject = podSubject(context, pod);
-    if (subject !== undefined) recorder.publish(make(subject));
-  };
+  const { clock, cluster, log, recorder } = context;
   for (const planned of plan.newNodes) {
     const claim = claims.get(planned.name);
     if (claim === undefined) continue;
     await clock.breathe?.();
-    for (const pod of planned.pods) publish(pod, (subject) => nominated(subject, `nodeclaim/${claim.metadata.name}`));
-  }
-  for (const placement of plan.existingNodes) {
-    const where = nodeReference(context, placement.name);
-    await clock.breathe?.();
-    for (const pod of placement.pods) publish(pod, (subject) => nominated(subject, where));
+    tellPods(context, planned.pods, `nodeclaim/${claim.metadata.name}`);
   }
   for (const entry of plan.unschedulable) {
     if (silentReasons.has(codeOf(entry))) continue;
     await clock.breathe?.();
     const text = entry.reasons.map((reason) => reason.message).join('; ');
     log.error('could not schedule pod', text, { controller: 'provisioner', Pod: podName(entry.pod) });
-    publish(entry.pod, (subject) => ({
-      subject,
+    const pod = cluster.pods.store.get(entry.pod);
+    if (pod === undefined) continue;
+    recorder.publish({
+      subject: aboutPod(pod),
       type: 'Warning',
       reason: 'FailedScheduling',
       message: `Failed to schedule pod, ${text}`,
-      dedupeValues: [subject.uid ?? entry.pod],
+      dedupeValues: [pod.metadata.uid ?? entry.pod],
       dedupeMs: failedDedupeMs,
-    }));
+    });
   }
   const ignored = plan.unschedulable.filter((entry) => ignoredReasons.has(codeOf(entry))).length;
   const deferred = plan.unschedulable.filter((entry) => codeOf(entry) === 'ReservedCapacityDeferred').length;
@@ -94,31 +86,6 @@ export function reportPools(
     const dedupeMs = emptyPoolDedupeMs;
     recorder.publish({ subject, type: 'Warning', reason: 'NoCompatibleInstanceTypes', message, dedupeMs });
   }
-}
-
-function nominated(subject: EventSubject, where: string): RecordedEvent {
-  return {
-    subject,
-    type: 'Normal',
-    reason: 'Nominated',
-    message: `Pod should schedule on: ${where}`,
-    dedupeValues: [subject.uid ?? `${subject.namespace}/${subject.name}`, where],
-    rateLimit: nominatedRate,
-  };
-}
-
-/** `nodeclaim/x, node/y`, as much of it as exists. */
-function nodeReference({ cluster }: ControllerContext, name: string): string {
-  const machine = cluster.machines.ofNode(name) ?? cluster.machines.ofClaim(name);
-  const claim = machine?.claim?.metadata.name;
-  const node = machine?.node?.metadata.name;
-  const parts = [claim === undefined ? [] : [`nodeclaim/${claim}`], node === undefined ? [] : [`node/${node}`]].flat();
-  return parts.length === 0 ? `node/${name}` : parts.join(', ');
-}
-
-function podSubject({ cluster }: ControllerContext, key: string): EventSubject | undefined {
-  const pod = cluster.pods.store.get(key);
-  return pod === undefined ? undefined : aboutPod(pod);
 }
 
 /** Every pod the plan decided about, in the order of names. */

@@ -26,7 +26,7 @@ export function* afterCommand(whatIf: WhatIf, command: Command, number: number):
   if (command.reason !== 'Empty') {
     const simulation = yield* whatIf.simulateInSlices(command.members, { sparesRestless: true });
     if (simulation.failed.length > 0 || simulation.claims.length > 1) return undefined;
-    for (const [node, pods] of simulation.placements()) for (const pod of pods) placeOf.set(pod, node);
+    for (const { name, pods } of simulation.placements()) for (const pod of pods) placeOf.set(pod, name);
     for (const replacement of command.replacements) {
       if (replacement.kind !== 'planned') continue;
       // No real node is called that, and it comes first in every order: what is new is filled up before what may go.

@@ -1,7 +1,7 @@
 // A command: which nodes go, what comes first, and what that saves. Plain data; controllers carry it out, the command line
 // prints it. Its texts are what users read in events and logs.
 
-import type { PlannedNode } from '../plan.ts';
+import type { ExistingPlacement, PlannedNode } from '../plan.ts';
 import { isReschedulable } from '../pods/pod-classes.ts';
 import type { Member } from './fleet.ts';
 
@@ -22,7 +22,7 @@ export interface Command {
   /** USD per hour, as far as prices are known. */
   readonly savings: number;
   /** Existing nodes that pods are expected on. */
-  readonly destinations: readonly string[];
+  readonly placements: readonly ExistingPlacement[];
 }
 
 export function decisionOf({ members, replacements }: Pick<Command, 'members' | 'replacements'>): Decision {

@@ -15,6 +15,6 @@ export function consolidationCommand(
     members,
     replacements: answer.kind === 'replace' ? [{ kind: 'planned', node: answer.replacement }] : [],
     savings: answer.savings,
-    destinations: answer.destinations,
+    placements: answer.placements,
   };
 }

@@ -36,7 +36,7 @@ describe('one node', () => {
     expect(names(outcome.command?.members)).toEqual(['a']);
     expect(outcome.command?.replacements).toEqual([]);
     expect(outcome.command?.savings).toBeCloseTo(0.8);
-    expect(outcome.command?.destinations).toEqual(['b']);
+    expect(outcome.command?.placements).toMatchObject([{ name: 'b' }]);
   });
 
   test('is replaced by a cheaper one, which may not be dearer than what was there', () => {
@@ -79,7 +79,7 @@ describe('one node', () => {
   test('may move its pods to nodes nobody manages', () => {
     const [unmanaged] = machine('free', { type: 'c16', labels: { [label.nodePool]: '' } }) as [SnapshotObject];
     const outcome = single([pool(), unmanaged, ...machine('a', { type: 'c8' }), running('a')]);
-    expect(outcome.command).toMatchObject({ replacements: [], destinations: ['free'] });
+    expect(outcome.command).toMatchObject({ replacements: [], placements: [{ name: 'free' }] });
   });
 
   test('keeps to destinations that are initialized', () => {

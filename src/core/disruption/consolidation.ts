@@ -4,7 +4,7 @@
 import { annotation, capacityType, label } from '../../api/names.ts';
 import { atOnce, type Sliced } from '../../base/index.ts';
 import type { Claim } from '../packing/claim.ts';
-import type { ChosenOffering, PlannedNode } from '../plan.ts';
+import type { ChosenOffering, ExistingPlacement, PlannedNode } from '../plan.ts';
 import type { InstanceType } from '../pools/instance-types.ts';
 import { minValuesMessage, unmetMinValues } from '../pools/min-values.ts';
 import { allows, requirementOf } from '../requirements/requirement.ts';
@@ -26,12 +26,12 @@ export type NoConsolidationCode =
   | 'PaybackTooLong';
 
 export type Consolidation =
-  | { readonly kind: 'delete'; readonly savings: number; readonly destinations: readonly string[] }
+  | { readonly kind: 'delete'; readonly savings: number; readonly placements: readonly ExistingPlacement[] }
   | {
       readonly kind: 'replace';
       readonly savings: number;
       readonly replacement: PlannedNode;
-      readonly destinations: readonly string[];
+      readonly placements: readonly ExistingPlacement[];
     }
   | {
       readonly kind: 'none';
@@ -70,8 +70,9 @@ export class Consolidator {
   judge(members: readonly Member[], simulation: Simulation): Consolidation {
     if (simulation.failed.length > 0) return none('PodsDoNotFit', failureText(simulation));
     const total = sum(members);
-    const { destinations } = simulation;
-    if (simulation.claims.length === 0) return { kind: 'delete', savings: total, destinations };
+    if (simulation.claims.length === 0) {
+      return { kind: 'delete', savings: total, placements: simulation.placements() };
+    }
     if (simulation.claims.length > 1) {
       return none('NeedsMoreNodes', `Can't remove without creating ${simulation.claims.length} candidates`);
     }
@@ -225,7 +226,7 @@ export class Consolidator {
       kind: 'replace',
       savings: sum(members) - (offering?.price ?? 0),
       replacement: { ...planned, instanceTypes: types, chosen, annotations },
-      destinations: simulation.destinations,
+      placements: simulation.placements(),
     };
   }
 

@@ -3,7 +3,7 @@
 
 import { parseQuantity, parseTime, quantityIn, type Sliced } from '../../base/index.ts';
 import type { NodePool } from '../kube/objects.ts';
-import type { PlannedNode } from '../plan.ts';
+import type { ExistingPlacement, PlannedNode } from '../plan.ts';
 import { hasReschedulablePods } from './candidates.ts';
 import type { Command, Replacement } from './command.ts';
 import { conditionOf, isStatic, type Member } from './fleet.ts';
@@ -32,7 +32,7 @@ export function* driftCommand(round: Round): Sliced<DriftOutcome> {
       continue;
     }
     const replacements = move.nodes.map((node): Replacement => ({ kind: 'planned', node }));
-    return { command: driftedCommand([member], replacements, move.savings, move.destinations), blocked };
+    return { command: driftedCommand([member], replacements, move.savings, move.placements), blocked };
   }
   return { command: undefined, blocked };
 }
@@ -42,7 +42,7 @@ export type DriftMove =
   | {
       readonly kind: 'move';
       readonly nodes: readonly PlannedNode[];
-      readonly destinations: readonly string[];
+      readonly placements: readonly ExistingPlacement[];
       readonly savings: number;
     };
 
@@ -56,7 +56,7 @@ export function* driftMove(round: Round, member: Member): Sliced<DriftMove> {
     return { kind: 'blocked', message: `Not all pods would schedule, ${texts.join(' ')}` };
   }
   const price = nodes.reduce((sum, node) => sum + node.chosen.pricePerHour, 0);
-  return { kind: 'move', nodes, destinations: simulation.destinations, savings: member.price - price };
+  return { kind: 'move', nodes, placements: simulation.placements(), savings: member.price - price };
 }
 
 /** One command per node of static pools, as many as budgets and the limit on nodes allow. */
@@ -102,9 +102,9 @@ function driftedCommand(
   members: readonly Member[],
   replacements: readonly Replacement[],
   savings: number,
-  destinations: readonly string[],
+  placements: readonly ExistingPlacement[],
 ): Command {
-  return { reason: 'Drifted', consolidationType: '', members, replacements, savings, destinations };
+  return { reason: 'Drifted', consolidationType: '', members, replacements, savings, placements };
 }
 
 function byDriftTime(members: readonly Member[]): Member[] {

@@ -28,6 +28,6 @@ export function emptyCommand(members: readonly Member[]): Command {
     members,
     replacements: [],
     savings: members.reduce((sum, member) => sum + member.price, 0),
-    destinations: [],
+    placements: [],
   };
 }

@@ -459,6 +459,6 @@ test('pods with required node affinity keep it when they move', () => {
     picky,
   ];
   const { command } = finish(singleNodeCommand(roundOf(objects)));
-  expect(command?.destinations).toEqual([]);
+  expect(command?.placements).toEqual([]);
   expect(command?.replacements).toHaveLength(1);
 });

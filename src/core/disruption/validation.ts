@@ -37,8 +37,9 @@ export function* validateConsolidation(round: Round, command: Command): Sliced<V
   const simulation = yield* round.whatIf.simulateInSlices(members, { sparesRestless: true });
   const isSame = simulation.failed.length === 0 && simulation.claims.length === command.replacements.length;
   if (!isSame) return { kind: 'rejected', reason: 'scheduling' };
-  const { destinations } = simulation;
-  if (command.replacements.length === 0) return { kind: 'valid', command: { ...command, members, destinations } };
+  if (command.replacements.length === 0) {
+    return { kind: 'valid', command: { ...command, members, placements: simulation.placements() } };
+  }
   const possible = new Set(simulation.finish().nodes[0]?.instanceTypes);
   const wanted = command.replacements.flatMap((each) => (each.kind === 'planned' ? each.node.instanceTypes : []));
   if (!wanted.every((name) => possible.has(name))) return { kind: 'rejected', reason: 'scheduling' };

@@ -4,7 +4,7 @@
 import { conditionType } from '../../api/names.ts';
 import { formatTime, parseTime, type Sliced } from '../../base/index.ts';
 import { unreadableSchedules } from '../budgets/budgets.ts';
-import type { ChosenOffering } from '../plan.ts';
+import type { ChosenOffering, ExistingPlacement } from '../plan.ts';
 import { balancedThreshold } from './balanced.ts';
 import { blockersOf, isEmptyNode } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
@@ -155,8 +155,8 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
   }
   if (blockers.length > 0) return kept(blockers);
   return answer.kind === 'delete'
-    ? goes('remove', reason, answer.savings, [], answer.destinations)
-    : goes('replace', reason, answer.savings, [answer.replacement.chosen], answer.destinations);
+    ? goes('remove', reason, answer.savings, [], answer.placements)
+    : goes('replace', reason, answer.savings, [answer.replacement.chosen], answer.placements);
 }
 
 function* drifted(round: Round, member: Member): Sliced<Judged> {
@@ -171,7 +171,7 @@ function* drifted(round: Round, member: Member): Sliced<Judged> {
   if (move.kind === 'blocked') return kept([...blockers, ...told([{ code: 'PodsDoNotFit', message: move.message }])]);
   if (blockers.length > 0) return kept(blockers);
   const chosen = move.nodes.map((node) => node.chosen);
-  return goes(chosen.length > 0 ? 'replace' : 'remove', 'Drifted', move.savings, chosen, move.destinations);
+  return goes(chosen.length > 0 ? 'replace' : 'remove', 'Drifted', move.savings, chosen, move.placements);
 }
 
 function budgetBlockers(round: Round, member: Member, reason: DisruptionReason): VerdictBlocker[] {
@@ -236,7 +236,8 @@ function goes(
   reason: DisruptionReason,
   savingsPerHour: number,
   replacements: readonly ChosenOffering[] = [],
-  destinations: readonly string[] = [],
+  placements: readonly ExistingPlacement[] = [],
 ): Judged {
+  const destinations = placements.map(({ name }) => name);
   return { verdict, reason, savingsPerHour, replacements, destinations, blockers: [] };
 }

@@ -7,7 +7,7 @@ import { namespacedKey, type Pod } from '../kube/objects.ts';
 import type { Claim } from '../packing/claim.ts';
 import { ClaimFinisher, type FinishedClaim } from '../packing/finish.ts';
 import { type Packed, solveInSlices } from '../packing/solve.ts';
-import type { PlannedNode } from '../plan.ts';
+import type { ExistingPlacement, PlannedNode } from '../plan.ts';
 import { isBufferPod } from '../pods/pod-classes.ts';
 import { explain } from '../reasons/explain.ts';
 import { type PlannedPod, podsAtOnce } from '../workload.ts';
@@ -27,10 +27,8 @@ export interface Simulation {
   errors(most?: number): MoveError[];
   /** The new nodes as the planner would ask for them; pods of one that cannot be asked for count as failed. */
   finish(): { nodes: PlannedNode[]; errors: MoveError[] };
-  /** Existing nodes, by name, that pods were placed on. */
-  readonly destinations: readonly string[];
-  /** Names of existing nodes with the keys of the pods placed there. */
-  placements(): [string, string[]][];
+  /** Existing nodes with the pods that were placed there. */
+  placements(): ExistingPlacement[];
 }
 
 export interface WhatIfOptions {
@@ -170,11 +168,9 @@ export class WhatIf {
     const isWaiting = (pod: number): boolean => !(workload.pods[pod] as PlannedPod).pod.spec?.nodeName;
     const failed = packed.failed.filter(({ pod }) => !isWaiting(pod));
     const early: MoveError[] = members.flatMap((member) => this.unplaceable.get(member.name) ?? []);
-    const destinations: string[] = [];
     packed.nodes.pods.forEach((pods, index) => {
-      const member = this.memberAt[index] as Member;
-      destinations.push(member.name);
       if (!this.isUnready(index)) return;
+      const member = this.memberAt[index] as Member;
       for (const pod of pods) {
         if (!this.isMoved(pod)) continue;
         const message = `would schedule against uninitialized ${referenceOf(member)}`;
@@ -185,19 +181,18 @@ export class WhatIf {
     return {
       claims,
       failed: failed.map(({ pod }) => pod).concat(early.map(() => -1)),
-      destinations,
       errors: (most = errorsShown) => [...early, ...this.explained(packed, failed)].slice(0, most),
       finish: () => this.finished(claims),
       placements: () => this.placements(packed),
     };
   }
 
-  private placements(packed: Packed): [string, string[]][] {
+  private placements(packed: Packed): ExistingPlacement[] {
     const { pods } = this.fleet.movable.world.workload;
-    const placements: [string, string[]][] = [];
+    const placements: ExistingPlacement[] = [];
     packed.nodes.pods.forEach((placed, index) => {
       const keys = placed.map((pod) => (pods[pod] as PlannedPod).key);
-      placements.push([(this.memberAt[index] as Member).name, keys]);
+      placements.push({ name: (this.memberAt[index] as Member).name, pods: keys });
     });
     return placements;
   }
