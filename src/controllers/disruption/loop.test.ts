@@ -34,6 +34,27 @@ test('a pod that comes during the wait saves the node', async () => {
   expect(at.bench.metrics.value('karpenter_voluntary_disruption_failed_validations_total')).toBe(1);
 });
 
+test.each([
+  ['for those the budget holds back now', ['a', 'b', 'c'], '2', 1],
+  ['not for those that pods came to while others still go', ['a', 'b'], '100%', 0],
+  ['for all of them where pods came to every one', [], '100%', 3],
+])('failed validations of empty nodes are counted %s', async (_, stillEmpty, nodes, failures) => {
+  at = await openDisruption({ consolidationPolicy: 'WhenEmpty' });
+  const names = ['a', 'b', 'c'];
+  for (const name of names) await at.bench.machine('default', name, quiet);
+  const acted = at.begin();
+  await at.bench.run(5_000);
+  for (const name of names) {
+    if (!stillEmpty.includes(name)) await at.bench.apply(resources.pods, podOn(`late-${name}`, name));
+  }
+  const disruption = { consolidateAfter: '0s', consolidationPolicy: 'WhenEmpty' as const, budgets: [{ nodes }] };
+  await at.bench.pool('default', { spec: { disruption } });
+  await at.bench.run(30_000);
+  expect(await acted).toBe(stillEmpty.length > 0);
+  const labels = { consolidation_type: 'empty' };
+  expect(at.bench.metrics.value('karpenter_voluntary_disruption_failed_validations_total', labels) ?? 0).toBe(failures);
+});
+
 test('marks that a process left behind are removed', async () => {
   at = await openDisruption();
   const tainted = { spec: { taints: [{ ...taint.disrupted }] }, metadata: { labels: quietLabels } };

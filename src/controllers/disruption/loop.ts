@@ -236,9 +236,10 @@ export class DisruptionLoop {
   ): Promise<Tried> {
     await this.context.clock.sleep(validationWaitMs, signal);
     const checked = await validate((await this.look()).round);
-    if (checked.kind === 'valid') return this.start(checked.command, signal);
     const { metrics, report } = this.parts;
-    metrics.failedValidations.add({ consolidation_type: command.consolidationType }, command.members.length);
+    const failed = checked.heldBack ?? (checked.kind === 'valid' ? 0 : command.members.length);
+    if (failed > 0) metrics.failedValidations.add({ consolidation_type: command.consolidationType }, failed);
+    if (checked.kind === 'valid') return this.start(checked.command, signal);
     if (command.consolidationType === 'single') report.rejected(command, checked.reason);
     return 'stale';
   }

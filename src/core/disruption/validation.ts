@@ -11,9 +11,13 @@ import type { Round } from './round.ts';
 
 export type Rejection = 'budget' | 'scheduling' | 'churn';
 
-export type Validation =
+export type Validation = (
   | { readonly kind: 'valid'; readonly command: Command }
-  | { readonly kind: 'rejected'; readonly reason: Rejection };
+  | { readonly kind: 'rejected'; readonly reason: Rejection }
+) & {
+  /** Of empty nodes: how many could still go, were it not for budgets. */
+  readonly heldBack?: number;
+};
 
 /** The nodes of the command as the new round sees them; those that are gone left out. */
 function seenAgain(round: Round, command: Command): Member[] {
@@ -54,8 +58,10 @@ export function validateEmptiness(round: Round, command: Command): Validation {
   const eligible = new Set(round.eligible.Empty);
   const empty = seenAgain(round, command).filter((member) => eligible.has(member));
   const members = empty.filter((member) => allowance.take(member.poolName));
-  if (members.length > 0) return { kind: 'valid', command: emptyCommand(members) };
-  return { kind: 'rejected', reason: empty.length > 0 ? 'budget' : 'churn' };
+  if (empty.length === 0) return { kind: 'rejected', reason: 'churn' };
+  const heldBack = empty.length - members.length;
+  if (members.length === 0) return { kind: 'rejected', reason: 'budget', heldBack };
+  return { kind: 'valid', command: emptyCommand(members), heldBack };
 }
 
 function claimName({ machine }: Member): string {
