@@ -291,8 +291,9 @@ export class DisruptionLoop {
     }
   }
 
-  private reportPools({ fleet }: Round): void {
+  private reportPools({ fleet, eligible, staticDrifted }: Round): void {
     const { metrics, report } = this.parts;
+    const candidates = { ...eligible, Drifted: [...eligible.Drifted, ...staticDrifted] };
     for (const pool of fleet.allPools()) {
       const nodepool = pool.metadata.name;
       const ref = this.context.cluster.nodePools.get(nodepool)?.spec.template.spec.nodeClassRef;
@@ -305,7 +306,9 @@ export class DisruptionLoop {
         const { allowed, counts } = fleet.budget(pool, reason);
         metrics.allowed.set(Math.min(allowed, unlimited), { nodepool, reason });
         metrics.consuming.set(counts.consuming, { nodepool, reason });
-        if (counts.total > 0 && allowed === 0) report.budgetBlocks(nodepool, reason);
+        // A budget that nobody waits for is no news.
+        const isAwaited = candidates[reason].length > 0;
+        if (isAwaited && counts.total > 0 && allowed === 0) report.budgetBlocks(nodepool, reason);
       }
     }
   }

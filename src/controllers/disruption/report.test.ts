@@ -67,6 +67,22 @@ test('a pool whose budget allows nothing is told so, once per reason it blocks',
   ]);
 });
 
+test('a budget that nobody waits for is no news; with a candidate anywhere, every pool it blocks is told', async () => {
+  at = await openDisruption({ consolidationPolicy: 'WhenEmpty', budgets: [{ nodes: '0' }] });
+  await at.bench.machine('default', 'busy', quiet);
+  await at.bench.apply(resources.pods, podOn('p', 'busy'));
+  expect(await round()).toBe(false);
+  expect(at.told('DisruptionBlocked')).toEqual([]);
+  await at.bench.pool('other', {
+    spec: { replicas: 1, disruption: { consolidateAfter: '0s', budgets: [{ nodes: '0', reasons: ['Drifted'] }] } },
+  });
+  await at.bench.machine('other', 'old', { ...quiet, conditions: { ...quiet.conditions, Drifted: 'True' } });
+  expect(await round()).toBe(false);
+  const blocked = at.bench.events.filter(({ reason }) => reason === 'DisruptionBlocked');
+  const message = 'No allowed disruptions for disruption reason Drifted due to blocking budget';
+  expect(blocked).toMatchObject(['default', 'other'].map((name) => ({ subject: { kind: 'NodePool', name }, message })));
+});
+
 test('gauges show what budgets allow before nodes that are out are taken off, and what those are', async () => {
   at = await openDisruption({ budgets: [{ nodes: '5' }, { nodes: '50%', reasons: ['Drifted'] }] });
   for (const name of ['a', 'b', 'c']) {
