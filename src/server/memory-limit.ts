@@ -10,8 +10,8 @@ const lookEveryMs = 30_000;
 /** Of MEMORY_LIMIT: above this share garbage is collected at once. */
 const softShare = 0.9;
 
-/** New objects get this much room; V8 would take four times as much, and a process that always does something keeps it. */
-const mostYoungBytes = 32 * 2 ** 20;
+/** New objects get this much room; V8 would take eight times as much, and a process that always does something keeps it. */
+const mostYoungBytes = 16 * 2 ** 20;
 /** A first listing can double the room several times a second. */
 const lookAtYoungEveryMs = 100;
 
