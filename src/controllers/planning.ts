@@ -1,6 +1,7 @@
 // What every decision looks at: the cluster as it is believed to be, with what the provider offers each pool.
-import { messageOf } from '../base/index.ts';
-import type { InstanceTypeSpec, PoolInstanceTypes, Snapshot } from '../core/index.ts';
+import { compileDeviceSelector } from '../api/index.ts';
+import { inSlices, messageOf } from '../base/index.ts';
+import { type InstanceTypeSpec, type PoolInstanceTypes, Round, type Snapshot } from '../core/index.ts';
 import { takeSnapshot } from '../state/index.ts';
 import type { ControllerContext } from './context.ts';
 
@@ -38,6 +39,15 @@ export function snapshotFor(context: ControllerContext, instanceTypes: PoolInsta
     instanceTypes,
     ledger,
   });
+}
+
+/** What disruption asks its questions to. */
+export function roundOver(
+  { clock }: ControllerContext,
+  snapshot: Snapshot,
+  queued: ReadonlySet<string>,
+): Promise<Round> {
+  return inSlices(clock, Round.inSlices(snapshot, { queued, compileDeviceSelector }));
 }
 
 /** Claims that were launched or are gone no longer hold anything back. */

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { raggedFleet } from '../../bench/workloads/fleets.ts';
+import type { Snapshot } from '../../src/core/index.ts';
 import { runKerf } from './run-kerf.ts';
 
 let folder: string;
 let file: string;
+let withDevices: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'kerf-consolidate-'));
   file = join(folder, 'cluster.json');
@@ -14,8 +16,45 @@ beforeAll(() => {
   const [, node] = snapshot.objects.items;
   (node as { metadata: Record<string, unknown> }).metadata['annotations'] = { 'karpenter.sh/do-not-disrupt': 'true' };
   writeFileSync(file, JSON.stringify(snapshot));
+  withDevices = join(folder, 'devices.json');
+  writeFileSync(withDevices, JSON.stringify(everyPodWithDevice(snapshot)));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+function everyPodWithDevice(snapshot: Snapshot): Snapshot {
+  const driver = 'gpu.example.com';
+  const apiVersion = 'resource.k8s.io/v1';
+  const added: object[] = [{ apiVersion, kind: 'DeviceClass', metadata: { name: 'gpu' }, spec: {} }];
+  const devices: object[] = [];
+  const exactly = {
+    deviceClassName: 'gpu',
+    selectors: [{ cel: { expression: `device.attributes["${driver}"].model == "x"` } }],
+  };
+  const items = snapshot.objects.items.map((item) => {
+    if (item.kind !== 'Pod') return item;
+    const { name, namespace } = item.metadata;
+    devices.push({ name: `gpu-${devices.length}`, attributes: { model: { string: 'x' } } });
+    added.push({
+      apiVersion,
+      kind: 'ResourceClaim',
+      metadata: { name, namespace },
+      spec: { devices: { requests: [{ name: 'r', exactly }] } },
+    });
+    const resourceClaims = [{ name: 'c', resourceClaimName: name }];
+    return { ...item, spec: { ...(item['spec'] as object), resourceClaims } };
+  });
+  added.push({
+    apiVersion,
+    kind: 'ResourceSlice',
+    metadata: { name: 'fabric' },
+    spec: { driver, pool: { name: 'fabric', generation: 1, resourceSliceCount: 1 }, allNodes: true, devices },
+  });
+  return {
+    ...snapshot,
+    settings: { ...snapshot.settings, ignoreDRARequests: false },
+    objects: { ...snapshot.objects, items: [...items, ...added] as typeof items },
+  };
+}
 
 test('plan --consolidate says what would go next, what that saves, and why a node stays', async () => {
   const { code, out } = await runKerf(['plan', '--snapshot', file, '--consolidate']);
@@ -30,6 +69,18 @@ test('plan --consolidate says what would go next, what that saves, and why a nod
   const { way } = JSON.parse(json.out) as { way: { commands: unknown[]; pricePerHour: number } };
   expect(way.commands[0]).toEqual(plan.next);
   expect(plan.next.savingsPerHour).toBeGreaterThan(0);
+});
+
+test('devices that claims select in CEL and that every node has change no verdict', async () => {
+  const verdicts = async (from: string): Promise<unknown> => {
+    const { out } = await runKerf(['plan', '--snapshot', from, '--consolidate', '-o', 'json']);
+    return (JSON.parse(out) as { nodes: unknown }).nodes;
+  };
+  expect(await verdicts(withDevices)).toEqual(await verdicts(file));
+  const [plain, devices] = await Promise.all(
+    [file, withDevices].map((from) => runKerf(['explain', 'nodepool', 'default', '--snapshot', from])),
+  );
+  expect(devices?.out).toBe(plain?.out);
 });
 
 test('explain node lists what keeps it and what to change', async () => {

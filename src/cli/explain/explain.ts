@@ -2,11 +2,11 @@
 // what to change, the first thing first; the same for all nodes of a pool; why a pod waits and what will become of it.
 import { type Command, Option } from 'commander';
 import { atOnce, KerfError, parseTime } from '../../base/index.ts';
-import { nodeVerdicts, Round } from '../../core/index.ts';
+import { nodeVerdicts, Round, type Snapshot } from '../../core/index.ts';
 import { isTerminal } from '../../state/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { type Progress, paintFor, progressLine } from '../output/index.ts';
-import { loadSnapshot, makePlan, type PlanFlags, serialize } from '../plan/plan.ts';
+import { deviceSelectors, loadSnapshot, makePlan, type PlanFlags, serialize } from '../plan/plan.ts';
 import { namesText } from './names.ts';
 import { nodeOfPod, renderNodeOfPod } from './pod-node.ts';
 import { findPod, podStory, renderPodStory } from './pod-story.ts';
@@ -95,7 +95,9 @@ async function explainPod(
   const story = podStory(pod, plan, relaxed);
   const paint = paintFor(terminal);
   const text = renderPodStory(story, { paint, columns: terminal.columns });
-  const node = pod.spec?.nodeName && !isTerminal(pod) ? nodeOfPod(snapshot, story.pod, pod.spec.nodeName) : undefined;
+  const { nodeName } = pod.spec ?? {};
+  if (!nodeName || isTerminal(pod)) return { data: story, text };
+  const node = nodeOfPod(await roundOver(snapshot), story.pod, nodeName);
   if (node === undefined) return { data: story, text };
   return { data: { ...story, ...node }, text: `${text}${renderNodeOfPod(node, paint)}` };
 }
@@ -108,7 +110,7 @@ async function explainNodes(
 ): Promise<Explained> {
   const snapshot = await loadSnapshot(terminal, flags, flags.filename ?? [], progress);
   const paint = paintFor(terminal);
-  const round = Round.of(snapshot);
+  const round = await roundOver(snapshot);
   const { fleet } = round;
   const nowMs = parseTime(snapshot.time ?? '') ?? 0;
   if (subject === 'nodepool') {
@@ -136,6 +138,10 @@ async function explainNodes(
     );
   }
   return { data: verdicts, text: verdicts.map((verdict) => renderVerdict(verdict, nowMs, paint)).join('\n') };
+}
+
+async function roundOver(snapshot: Snapshot): Promise<Round> {
+  return Round.of(snapshot, await deviceSelectors(snapshot));
 }
 
 function notFound(subject: string, name: string, names: readonly string[]): KerfError {

@@ -1,6 +1,6 @@
 // What a pod that runs has to do with its node: whether it keeps it, and what becomes of that.
 import { atOnce } from '../../base/index.ts';
-import { type NodeVerdict, nodeVerdicts, Round, type Snapshot } from '../../core/index.ts';
+import { type NodeVerdict, nodeVerdicts, type Round } from '../../core/index.ts';
 import { counted, type Paint } from '../output/index.ts';
 import { isOnItsWayOut } from './render-verdict.ts';
 
@@ -11,8 +11,8 @@ export interface PodsNode {
 }
 
 /** `pod` is `namespace/name`; undefined for a node that nobody knows. */
-export function nodeOfPod(snapshot: Snapshot, pod: string, node: string): PodsNode | undefined {
-  const isIts = nodeVerdicts(Round.of(snapshot), ({ machine }) => machine.node?.metadata.name === node);
+export function nodeOfPod(round: Round, pod: string, node: string): PodsNode | undefined {
+  const isIts = nodeVerdicts(round, ({ machine }) => machine.node?.metadata.name === node);
   const [nodeVerdict] = atOnce(isIts);
   if (nodeVerdict === undefined) return undefined;
   const keepsNode = nodeVerdict.blockers.filter(

@@ -12,6 +12,7 @@ import {
   multiNodeCommand,
   type NodeVerdict,
   nodeVerdicts,
+  type PlanOptions,
   Round,
   type Snapshot,
   singleNodeCommand,
@@ -49,8 +50,11 @@ interface NextCommand {
   savingsPerHour: number;
 }
 
-export function planConsolidation(snapshot: Snapshot): ConsolidationPlan {
-  const round = Round.of(snapshot);
+export function planConsolidation(
+  snapshot: Snapshot,
+  options: Pick<PlanOptions, 'compileDeviceSelector'>,
+): ConsolidationPlan {
+  const round = Round.of(snapshot, options);
   const urgent =
     emptinessCommand(round).command ?? staticDriftCommands(round)[0] ?? atOnce(driftCommand(round)).command;
   const way = urgent === undefined && isWorthLookingAhead(round) ? atOnce(bestWay(round)) : undefined;

@@ -114,7 +114,7 @@ async function consolidateOnce(terminal: Terminal, flags: PlanFlags, progress: P
   const snapshot = await loadSnapshot(terminal, flags, flags.filename ?? [], progress);
   progress.show(() => 'looking for nodes that could go');
   const { planConsolidation, renderConsolidation } = await import('./consolidate.ts');
-  const plan = planConsolidation(snapshot);
+  const plan = planConsolidation(snapshot, await deviceSelectors(snapshot));
   progress.clear();
   const text =
     flags.output === 'table' ? renderConsolidation(plan, paintFor(terminal)) : await serialize(plan, flags.output);
@@ -194,13 +194,14 @@ export async function makePlan(
     ...options,
     improve: flags.improve,
     stopwatch: () => performance.now(),
-    ...(snapshot.settings?.ignoreDRARequests === false ? await deviceSelectors() : {}),
+    ...(await deviceSelectors(snapshot)),
   });
   return { plan: flags.bound === true ? await withBound(plan, snapshot, progress) : plan, snapshot };
 }
 
 /** CEL is loaded only where devices are planned. */
-async function deviceSelectors(): Promise<PlanOptions> {
+export async function deviceSelectors({ settings }: Snapshot): Promise<Pick<PlanOptions, 'compileDeviceSelector'>> {
+  if (settings?.ignoreDRARequests !== false) return {};
   const { compileDeviceSelector } = await import('../../api/index.ts');
   return { compileDeviceSelector };
 }

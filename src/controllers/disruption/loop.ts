@@ -16,7 +16,7 @@ import {
   type Move,
   multiNodeCommand,
   policyOf,
-  Round,
+  type Round,
   type Score,
   type Sets,
   singleNodeCommand,
@@ -30,7 +30,7 @@ import {
 import { isKubeError } from '../../ports/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, concurrencyFor, inPass } from '../context.ts';
-import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
+import { instanceTypesOfPools, roundOver, snapshotFor } from '../planning.ts';
 import { DeletionCosts } from './deletion-costs.ts';
 import { removeLeftovers } from './marks.ts';
 import type { DisruptionMetrics } from './metrics.ts';
@@ -158,7 +158,7 @@ export class DisruptionLoop {
     const startedMs = clock.now();
     const changedAt = cluster.changedAt();
     const snapshot = snapshotFor(this.context, instanceTypes);
-    const round = await inSlices(clock, Round.inSlices(snapshot, { queued: this.parts.queue.names() }));
+    const round = await roundOver(this.context, snapshot, this.parts.queue.names());
     this.lookAgainMs = clock.now() + (clock.now() - startedMs) / quietShare;
     return { round, changedAt };
   }

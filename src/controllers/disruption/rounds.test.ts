@@ -1,7 +1,7 @@
 // When the loop looks, in which order it tries its methods, what it remembers and what it says.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { annotation, type NodeClaim } from '../../api/index.ts';
-import { type Node, type Pod, type PodDisruptionBudget, resources } from '../../ports/index.ts';
+import { type Node, type Pod, type PodDisruptionBudget, type Resource, resources } from '../../ports/index.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { type DisruptionBench, openDisruption, podOn, quiet } from './disruption-bench.testing.ts';
 
@@ -245,6 +245,42 @@ describe('a consolidation', () => {
     expect(decisions()).toEqual(['underutilized']);
     expect(at.told('ConsolidationCandidate')).toEqual([]);
     expect(at.told('Nominated')).toEqual(['Pod should schedule on: node/theirs']);
+  });
+
+  test.each([
+    ['has', 'x', true],
+    ['lacks', 'y', false],
+  ])('of a pod with a device needs another node that %s what its claim selects', async (_, model, acts) => {
+    at = await openDisruption({}, { ignoreDraRequests: false });
+    const apply = (resource: Resource, object: object) => at.bench.apply(resource, object);
+    await apply(resources.deviceClasses, { metadata: { name: 'gpu' }, spec: {} });
+    const driver = 'gpu.example.com';
+    for (const [name, kind] of [
+      ['big', 'x'],
+      ['other', model],
+    ] as const) {
+      await at.bench.machine('default', name, { ...quiet, capacity });
+      const devices = [{ name: 'gpu-0', attributes: { model: { string: kind } } }];
+      const pool = { name, generation: 1, resourceSliceCount: 1 };
+      await apply(resources.resourceSlices, {
+        metadata: { name },
+        spec: { driver, nodeName: name, pool, devices },
+      });
+    }
+    // Keeps its node, so that only the other one can go.
+    await at.bench.apply(resources.pods, podOn('stays', 'other'));
+    await protect('stays');
+    const expression = `device.attributes["${driver}"].model == "x"`;
+    const exactly = { deviceClassName: 'gpu', selectors: [{ cel: { expression } }] };
+    await apply(resources.resourceClaims, {
+      metadata: { name: 'mine', namespace: 'default' },
+      spec: { devices: { requests: [{ name: 'r', exactly }] } },
+    });
+    const pod = podOn('user', 'big');
+    const resourceClaims = [{ name: 'c', resourceClaimName: 'mine' }];
+    await at.bench.apply(resources.pods, { ...pod, spec: { ...pod.spec, resourceClaims } });
+    expect(await round()).toBe(acts);
+    expect(at.told('Nominated')).toEqual(acts ? ['Pod should schedule on: nodeclaim/other, node/other'] : []);
   });
 
   test('of one node that no longer holds after the wait is counted and told', async () => {

@@ -3,12 +3,12 @@
 // quiet: a claim is written only when its verdict is another one.
 import { conditionType, type NodeClaim } from '../../api/index.ts';
 import { type AbortSignalLike, inSlices } from '../../base/index.ts';
-import { insteadText, type NodeVerdict, nodeVerdicts, Round, verdictCode } from '../../core/index.ts';
+import { insteadText, type NodeVerdict, nodeVerdicts, verdictCode } from '../../core/index.ts';
 import { isKubeError, type Metrics } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { claimCondition, withRemark } from '../nodeclaim/claim-conditions.ts';
 import { nodeClaims } from '../own-resources.ts';
-import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
+import { instanceTypesOfPools, roundOver, snapshotFor } from '../planning.ts';
 import { patchStatus } from '../writes.ts';
 
 const leastPauseMs = 30_000;
@@ -47,7 +47,7 @@ export class VerdictLoop {
     const changedAt = cluster.changedAt();
     if (this.judgedAt === changedAt) return;
     const snapshot = snapshotFor(this.context, await instanceTypesOfPools(this.context));
-    const round = await inSlices(clock, Round.inSlices(snapshot, { queued: this.queued() }));
+    const round = await roundOver(this.context, snapshot, this.queued());
     const verdicts = await inSlices(clock, nodeVerdicts(round));
     this.count(verdicts);
     for (const verdict of verdicts) await this.write(verdict);

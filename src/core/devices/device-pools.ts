@@ -33,6 +33,13 @@ export interface DevicePool {
   readonly devices: Device[];
   /** What is shared by its devices: `counterSet/counter` to the amount there is. */
   readonly counters: ReadonlyMap<string, bigint>;
+  /** What is left of it without the slices of these nodes; undefined if nothing is. */
+  without(nodes: ReadonlySet<string>): DevicePool | undefined;
+}
+
+/** The node whose slice it is, and with which it goes. */
+export function ownerOf({ metadata }: ResourceSlice): string | undefined {
+  return metadata.ownerReferences?.find(({ apiVersion, kind }) => apiVersion === 'v1' && kind === 'Node')?.name;
 }
 
 /** Devices can be used where their slices say, unless it is said here. */
@@ -68,6 +75,12 @@ function poolOf(context: ReachContext, slices: readonly ResourceSlice[], reach: 
     invalid,
     devices,
     counters,
+    without: (nodes: ReadonlySet<string>): DevicePool | undefined => {
+      const isLeft = (slice: ResourceSlice): boolean => !nodes.has(ownerOf(slice) ?? '');
+      if (slices.every(isLeft)) return pool;
+      const left = slices.filter(isLeft);
+      return left.length === 0 ? undefined : poolOf(context, left, reach);
+    },
   };
   const names = new Set<string>();
   for (const slice of current) {

@@ -7,7 +7,7 @@ import type { ResourceClaim, ResourceSlice } from '../kube/device-objects.ts';
 import type { Machine } from '../nodes/machines.ts';
 import type { DynamicResources, PoolInstanceTypes } from '../snapshot.ts';
 import { type ClaimWork, type CompileDeviceSelector, claimWork, remembering } from './claim-requests.ts';
-import { amountOf, type DevicePool, deviceId, devicePools } from './device-pools.ts';
+import { amountOf, type DevicePool, deviceId, devicePools, ownerOf } from './device-pools.ts';
 import { type Reach, type ReachContext, reachOfSelector } from './reach.ts';
 import { type TypeDevices, typeDevicesIn } from './type-devices.ts';
 
@@ -70,10 +70,16 @@ function carriedDevices(
 function publishedSlices({ objects, machines }: DeviceWorldContext): ResourceSlice[] {
   const ready = new Set<string | undefined>();
   for (const { node, initialized, leaving } of machines) if (initialized && !leaving) ready.add(node?.metadata.name);
-  return objects.resourceSlices.filter(({ metadata }) => {
-    const owner = metadata.ownerReferences?.find(({ apiVersion, kind }) => apiVersion === 'v1' && kind === 'Node');
-    return owner === undefined || ready.has(owner.name);
+  return objects.resourceSlices.filter((slice) => {
+    const owner = ownerOf(slice);
+    return owner === undefined || ready.has(owner);
   });
+}
+
+/** The same without what these nodes published, were they gone. */
+export function withoutNodes(world: DeviceWorld, nodes: ReadonlySet<string>): DeviceWorld {
+  if (nodes.size === 0) return world;
+  return { ...world, pools: world.pools.flatMap((pool) => pool.without(nodes) ?? []) };
 }
 
 function heldClaim(context: DeviceWorldContext, claim: ResourceClaim): HeldClaim {

@@ -5,7 +5,7 @@ import { nodePool, object, plan, pod, reasonsOf, type SnapshotParts } from '../t
 
 export type Fields = Record<string, unknown>;
 
-const compileDeviceSelector: CompileDeviceSelector = (expression) => {
+export const compileDeviceSelector: CompileDeviceSelector = (expression) => {
   const [name, value] = expression.split('=');
   if (name === undefined || value === undefined) return { error: `cannot read ${expression}` };
   return ({ attributes }) => {

@@ -2,7 +2,15 @@ import { expect, test } from 'vitest';
 import type { Device, DevicePool } from './device-pools.ts';
 import { AnyOf, Tally, Together } from './tally.ts';
 
-const pool: DevicePool = { driver: 'd', name: 'p', complete: true, invalid: false, devices: [], counters: new Map() };
+const pool: DevicePool = {
+  driver: 'd',
+  name: 'p',
+  complete: true,
+  invalid: false,
+  devices: [],
+  counters: new Map(),
+  without: () => pool,
+};
 const shared = (id: string, slots: bigint): Device => ({
   id,
   driver: 'd',

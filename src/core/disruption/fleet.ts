@@ -7,7 +7,7 @@ import { allowedDisruptions, budgetsOpenAt, type PoolCounts } from '../budgets/b
 import { type Condition, conditionIsTrue, type DisruptionBudget, type NodePool, type Pod } from '../kube/objects.ts';
 import type { Machine } from '../nodes/machines.ts';
 import type { InstanceTypeSpec, Snapshot } from '../snapshot.ts';
-import { indexMovableInSlices, type MovableWorld } from '../world.ts';
+import { type IndexOptions, indexMovableInSlices, type MovableWorld } from '../world.ts';
 import { rescheduleCost, residentCost } from './costs.ts';
 import { PodBlockers } from './pod-blockers.ts';
 
@@ -41,13 +41,14 @@ export interface PoolBudget {
   opensMs(): number | undefined;
 }
 
-export interface FleetOptions {
+export interface FleetOptions extends IndexOptions {
   /** Names of claims that a command is disrupting already. */
   readonly queued?: ReadonlySet<string>;
 }
 
 export class Fleet {
   readonly snapshot: Snapshot;
+  readonly options: FleetOptions;
   readonly movable: MovableWorld;
   readonly members: readonly Member[];
   readonly nowMs: number;
@@ -65,7 +66,7 @@ export class Fleet {
   /** Yields after every pod and every machine. */
   static *inSlices(snapshot: Snapshot, options: FleetOptions = {}): Sliced<Fleet> {
     const members: Member[] = [];
-    const fleet = new Fleet(snapshot, yield* indexMovableInSlices(snapshot), members);
+    const fleet = new Fleet(snapshot, options, yield* indexMovableInSlices(snapshot, options), members);
     const { active, machines, podsOn } = fleet.movable;
     const nominated = new Set<string>();
     for (const { node, nodeClaim, nominated: isNominated } of snapshot.nodeState ?? []) {
@@ -85,8 +86,9 @@ export class Fleet {
     return fleet;
   }
 
-  private constructor(snapshot: Snapshot, movable: MovableWorld, members: readonly Member[]) {
+  private constructor(snapshot: Snapshot, options: FleetOptions, movable: MovableWorld, members: readonly Member[]) {
     this.snapshot = snapshot;
+    this.options = options;
     this.movable = movable;
     this.members = members;
     const { objects } = movable;

@@ -152,7 +152,7 @@ function* follow(start: Round, search: SetSearch, choice: Choice, isTimeUp: () =
     if (after === undefined) break;
     commands.push(step.command);
     evictions += after.evictions;
-    round = yield* Round.inSlices(after.snapshot);
+    round = yield* Round.inSlices(after.snapshot, round.fleet.options);
     const { command } = emptinessCommand(round);
     step = command === undefined ? yield* choice(round, new SetSearch(round, isTimeUp)) : { command };
   }

@@ -98,8 +98,9 @@ export class Round {
   /** What would be found out about the node if no pod kept any node; in slices, because it may need a world of its own. */
   *freedSingle(member: Member): Sliced<Consolidation> {
     if (this.freed === undefined) {
-      const snapshot = withoutPodBlockers(this.fleet.snapshot);
-      this.freed = snapshot === this.fleet.snapshot ? this : yield* Round.inSlices(snapshot);
+      const { snapshot, options } = this.fleet;
+      const freed = withoutPodBlockers(snapshot);
+      this.freed = freed === snapshot ? this : yield* Round.inSlices(freed, options);
     }
     const { freed } = this;
     if (freed === this) return yield* this.singleInSlices(member);

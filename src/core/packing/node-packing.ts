@@ -29,6 +29,10 @@ export interface Destinations {
   readonly moved: Uint8Array;
 }
 
+export function namesOfGone(nodes: readonly ExistingNode[], { closed }: Destinations): Set<string> {
+  return new Set(nodes.flatMap(({ name }, index) => (closed[index] === gone ? [name] : [])));
+}
+
 export class NodePacking {
   /** By node, in order of arrival; nodes without new pods have no entry. */
   readonly pods: number[][] = [];

@@ -8,13 +8,14 @@
 import { label } from '../../api/names.ts';
 import type { Sliced } from '../../base/index.ts';
 import { DeviceState } from '../devices/device-state.ts';
+import { withoutNodes } from '../devices/device-world.ts';
 import type { StartingCounts } from '../topology/topology-index.ts';
 import { TopologyState } from '../topology/topology-state.ts';
 import type { GroupStep, Need, PlannedPod, PodGroup, Workload } from '../workload.ts';
 import type { World } from '../world.ts';
 import { ClaimPacking } from './claim-packing.ts';
 import { columnsOf } from './node-columns.ts';
-import { type Destinations, NodePacking } from './node-packing.ts';
+import { type Destinations, NodePacking, namesOfGone } from './node-packing.ts';
 
 export type Failure = 'refused' | 'deferred' | 'devices';
 
@@ -54,8 +55,7 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
   yield;
   const topology = new TopologyState(table, workload.topology, hostnames, whatIf?.starting);
   const queue: number[] = whatIf === undefined ? [...workload.pods.keys()] : [...whatIf.pods];
-  const devices =
-    world.devices === undefined ? undefined : new DeviceState(world.devices, table, movingPods(workload, queue));
+  const devices = devicesOf(world, queue, whatIf);
   const nodes = new NodePacking(columns, table, topology, whatIf?.destinations, devices);
   const least = smallestNeed(workload.groups);
   const claims = new ClaimPacking(world, topology, least, options.strictReservations, devices);
@@ -120,6 +120,16 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
 /** Another domain than the one it should be in would keep its rules too. */
 function hasChoiceOfDomains({ steps }: PodGroup): boolean {
   return steps.some(({ constraint }) => constraint.fickle && constraint.rules.keys.length > 0);
+}
+
+function devicesOf(
+  { devices, nodes, table, workload }: World,
+  queue: readonly number[],
+  whatIf: WhatIfInputs | undefined,
+): DeviceState | undefined {
+  if (devices === undefined) return undefined;
+  const gone = whatIf === undefined ? new Set<string>() : namesOfGone(nodes, whatIf.destinations);
+  return new DeviceState(withoutNodes(devices, gone), table, movingPods(workload, queue));
 }
 
 /** The uids of pods that have a node and are planned for another. */
