@@ -125,3 +125,25 @@ test('a command that cannot be started does not keep the next method from acting
   expect(at.bench.log.lines.map(({ message }) => message)).toContain('cannot disrupt nodes');
   expect([await at.isTainted('stuck'), await at.isTainted('old')]).toEqual([false, true]);
 });
+
+test('a command whose replacement cannot be made leaves no marks behind while the round goes on', async () => {
+  at = await openDisruption();
+  await at.bench.machine('default', 'old', { ...quiet, conditions: { ...quiet.conditions, Drifted: 'True' } });
+  await at.bench.apply(resources.pods, podOn('busy', 'old'));
+  const create = at.bench.kube.create.bind(at.bench.kube);
+  const tainted: boolean[] = [];
+  at.bench.kube.create = (async (...call: Parameters<typeof create>) => {
+    if (call[0].plural !== 'nodeclaims') return create(...call);
+    tainted.push(await at.isTainted('old'));
+    throw new Error('refused');
+  }) as typeof create;
+  const acted = at.begin();
+  await at.bench.run(5_000);
+  // The round still waits for its second look at consolidation.
+  expect(tainted).toEqual([true]);
+  expect(await at.isTainted('old')).toBe(false);
+  const claim = await at.bench.get<NodeClaim>(nodeClaims, 'old');
+  expect(claim?.status?.conditions?.map(({ type }) => type)).not.toContain('DisruptionReason');
+  await at.bench.run(30_000);
+  expect(await acted).toBe(false);
+});

@@ -89,6 +89,7 @@ export class CommandQueue {
     try {
       await this.begin(command, names, signal);
     } catch (error) {
+      await this.unmark(names);
       for (const name of names) this.queued.delete(name);
       throw error;
     }
@@ -284,14 +285,19 @@ export class CommandQueue {
     cluster.mark(run.keys, false);
     const claims = run.claims.flatMap((name) => cluster.claims.get(name) ?? []);
     counts.setPendingDisruption(claims, false);
-    // Nodes that leave already keep their marks; a mark that cannot be taken off now goes with the next round's clean-up.
-    const staying = claims.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    await Promise.allSettled(staying.map(({ metadata }) => removeMarks(this.context, metadata.name ?? '')));
+    await this.unmark(run.claims);
     const failed = run.replacements.filter(({ isReady }) => !isReady).length;
     const decision = decisionOf(run.command);
     // Dashboards know this metric with the decision under both names.
     const labels = { decision, reason: run.command.reason.toLowerCase(), consolidation_type: decision };
     metrics.queueFailures.add(labels, failed);
+  }
+
+  /** Nodes that leave already keep their marks; a mark that cannot be taken off now goes with the next round's clean-up. */
+  private async unmark(names: readonly string[]): Promise<void> {
+    const { claims } = this.context.cluster;
+    const isStaying = (name: string): boolean => claims.get(name)?.metadata.deletionTimestamp === undefined;
+    await Promise.allSettled(names.filter(isStaying).map((name) => removeMarks(this.context, name)));
   }
 
   private count(command: Command): void {
