@@ -252,6 +252,14 @@ test('401 asks for new credentials once', async () => {
   expect(rejections).toBe(1);
 });
 
+test('credentials that are not accepted are named, with what to do', async () => {
+  const { kube } = await serve((_, response) => json(response, 401, { kind: 'Status', message: 'Unauthorized' }));
+  await expect(kube.get(pods, web)).rejects.toMatchObject({ reason: 'Unauthorized', status: 401 });
+  await expect(kube.get(pods, web)).rejects.toThrow(
+    /^cannot get pods\/team-a\/web at .*: it does not accept the credentials of test; if they have expired, renew them$/,
+  );
+});
+
 test('a read on a connection that just closed is tried once more; a write is not', async () => {
   const { kube, seen } = await serve((_, response, count) =>
     count % 2 === 1 ? response.socket?.destroy() : json(response, 200, pod()),

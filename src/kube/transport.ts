@@ -122,13 +122,27 @@ export class Transport {
       if (answer.statusCode < 300) return { status: answer.statusCode, body: answer.body };
       const waitSeconds = retryAfterSeconds(answer.headers['retry-after'], this.options.clock.now());
       const text = await answer.body.text().catch(messageOf);
+      if (answer.statusCode === 401) {
+        if (attempt === 1 && this.options.access.credentials.rejected()) continue;
+        throw this.notAccepted(call);
+      }
       const error = errorFromAnswer(answer.statusCode, text, call.call, waitSeconds);
-      if (answer.statusCode === 401 && attempt === 1 && this.options.access.credentials.rejected()) continue;
       const isBusy = answer.statusCode === 429 || answer.statusCode >= 500;
       if (!isBusy || waitSeconds === undefined || call.waitsWhenBusy === false || attempt > mostRepeats) throw error;
       if (waitSeconds > longestWaitSeconds) throw error;
       await this.options.clock.sleep(waitSeconds * 1000, call.signal);
     }
+  }
+
+  /** The server itself says no more than one word. */
+  private notAccepted({ call }: Call): KubeError {
+    const { server, source } = this.options.access;
+    return new KubeError({
+      status: 401,
+      reason: 'Unauthorized',
+      message: `cannot ${call} at ${server}: it does not accept the credentials of ${source}; if they have expired, renew them`,
+      call,
+    });
   }
 
   private tell({ method, path }: Call, code: string, startedMs: number): void {

@@ -266,18 +266,22 @@ describe('a process killed and started again', () => {
     await room.runs('small', 1);
   });
 
-  test('terminated in an orderly way in between loses nothing either', async () => {
+  test('terminated while machines are on their way ends within ten seconds, and the next one loses nothing', async () => {
+    await world.api.apply(slowClass);
     const process = await start();
     await process.leading();
     const room = await world.room('orderly');
-    await room.pool();
-    await room.deployment('web', { replicas: 4, cpu: '2' });
-    await room.until('a claim is there', async () => expect((await room.claims()).length).toBeGreaterThan(0));
-    await process.terminate();
+    await room.pool({ template: { nodeClassRef: slowRef }, requirements: [ofType('c-2x-amd64-linux')] });
+    await room.deployment('web', { replicas: 4, cpu: '1500m' });
+    await launched(room);
+    const toldMs = Date.now();
+    expect(await process.terminate()).toBe('exit code 0');
+    expect(Date.now() - toldMs).toBeLessThan(10_000);
     const next = await start();
     await next.leading();
     await room.runs('web', 4);
-    await launched(room);
+    expect(await room.claims()).toHaveLength(4);
+    expect(await room.nodes()).toHaveLength(4);
   });
 });
 
