@@ -7,12 +7,24 @@ import { Agent, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { ControlPlane } from '../../setup/control-plane.ts';
 
 const refusals = {
   busy: { code: 429, reason: 'TooManyRequests', message: 'the server is busy; this is a test' },
   conflict: { code: 409, reason: 'Conflict', message: 'the object has been modified; this is a test' },
 };
+
+/** A request that was not a read, and what the API server said to it. */
+export interface Write {
+  method: string;
+  path: string;
+  body: string;
+  status: number;
+  answer: string;
+  /** Asked by a controller in whose place another is by now. */
+  isPosthumous: boolean;
+}
 
 export class ApiProxy {
   /** For the controller: same user, other address. */
@@ -25,9 +37,9 @@ export class ApiProxy {
   failureRate = 0;
   /** Watches that were cut. */
   cut = 0;
-  /** Called when the API server has carried out a write and the controller does not know yet; false keeps the answer back. */
-  onWrite: () => boolean = () => true;
-  /** Raised with every controller that takes the place of a dead one: answers to the dead are kept back, and not counted. */
+  /** Called when the API server has answered a write and the controller does not know yet; false keeps the answer back. */
+  onWrite: (write: Write) => boolean = () => true;
+  /** Raised with every controller that takes the place of a dead one. */
   life = 0;
   readonly #server: Server;
   readonly #upstream: URL;
@@ -85,20 +97,27 @@ export class ApiProxy {
       headers: { ...from.headers, host: this.#upstream.host },
       agent: this.#agent,
     });
-    onward.on('response', (answer) => {
+    const isWrite = from.method !== 'GET';
+    const asked = isWrite ? text(from) : undefined;
+    onward.on('response', async (answer) => {
       if (isWatch) this.#watches.add(to);
-      if (from.method !== 'GET' && (life !== this.life || !this.onWrite())) {
-        answer.resume();
+      const status = answer.statusCode ?? 502;
+      if (asked === undefined) {
+        to.writeHead(status, answer.headers);
+        answer.on('error', () => to.destroy());
+        answer.pipe(to);
         return;
       }
-      to.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.on('error', () => to.destroy());
-      answer.pipe(to);
+      const { method = '', url: path = '' } = from;
+      const [body, said] = [await asked, await text(answer)];
+      if (this.onWrite({ method, path, status, body, answer: said, isPosthumous: life !== this.life }))
+        to.writeHead(status, answer.headers).end(said);
     });
     onward.on('error', () => to.destroy());
     to.on('close', () => {
       this.#watches.delete(to);
-      if (!to.writableFinished) onward.destroy();
+      // A write that is under way is carried out, whether somebody waits for the answer or not.
+      if (!to.writableFinished && !isWrite) onward.destroy();
     });
     from.pipe(onward);
   }
