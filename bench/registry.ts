@@ -5,6 +5,7 @@ import { controllerBenches } from './controllers.ts';
 import { disruptionBenches } from './disruption.ts';
 import { kubeBenches } from './kube.ts';
 import { plannerBenches, plannerGrowth } from './planner.ts';
+import { realClusterBenches } from './real-cluster.ts';
 import { simBenches } from './sim.ts';
 import { simRunningBenches } from './sim-running.ts';
 
@@ -12,6 +13,7 @@ export const benches: Bench[] = [
   ...plannerBenches,
   ...disruptionBenches,
   ...controllerBenches,
+  ...realClusterBenches,
   ...kubeBenches,
   ...simBenches,
   ...simRunningBenches,

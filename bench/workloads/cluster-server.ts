@@ -4,12 +4,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { conditionType, customResourceDefinition, kinds, label, type NodeClaim } from '../../src/api/index.ts';
 import { nodeClaims, nodePools } from '../../src/controllers/index.ts';
-import type { SnapshotObject } from '../../src/core/index.ts';
 import { type KubeObject, type Pod, type Resource, resources } from '../../src/ports/index.ts';
 import { RealClock } from '../../src/runtime/index.ts';
 import { createCluster, kwokNodeClasses, SimKube, serveApi } from '../../src/sim/index.ts';
 import { podJson } from './pod-json.ts';
-import { diversePods, hostnameSpreadPods } from './pods.ts';
+import { diversePods, hostnameSpreadPods, withoutServerFields } from './pods.ts';
 import { seeded } from './random.ts';
 
 export interface Burst {
@@ -137,11 +136,6 @@ async function burst({ burst: count, kind }: Burst): Promise<BurstReport> {
   for (const { metadata } of pods as unknown as Pod[])
     await kube.delete(resources.pods, { name: metadata.name ?? '', namespace: 'default' }, { gracePeriodSeconds: 0 });
   return { reactionMs: (written.at(-1) ?? Number.POSITIVE_INFINITY) - lastMs, claims };
-}
-
-function withoutServerFields({ metadata, spec }: SnapshotObject): Pod {
-  const { name, namespace, labels } = metadata as Pod['metadata'];
-  return { metadata: { name, namespace, labels }, spec } as unknown as Pod;
 }
 
 await furnish();

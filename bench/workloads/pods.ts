@@ -3,6 +3,7 @@
 // every time.
 import { label } from '../../src/api/index.ts';
 import type { SnapshotObject } from '../../src/core/index.ts';
+import type { Pod } from '../../src/ports/index.ts';
 import type { Random } from './random.ts';
 
 const cpus = ['100m', '250m', '500m', '1000m', '1500m'];
@@ -184,6 +185,12 @@ export function hostnameSpreadPods(count: number, random: Random): SnapshotObjec
       },
     });
   });
+}
+
+/** As a client creates it: who made it unschedulable, and when, is the cluster's to say. */
+export function withoutServerFields({ metadata, spec }: SnapshotObject): Pod {
+  const { name, namespace, labels } = metadata as Pod['metadata'];
+  return { metadata: { name, namespace, labels }, spec } as unknown as Pod;
 }
 
 /** R: one pod per line `cpu memory [gpus]`, separated by commas or blanks; `#` starts a comment, a heading is skipped. */
