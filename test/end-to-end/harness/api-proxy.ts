@@ -99,19 +99,15 @@ export class ApiProxy {
     });
     const isWrite = from.method !== 'GET';
     const asked = isWrite ? text(from) : undefined;
-    onward.on('response', async (answer) => {
+    onward.on('response', (answer) => {
       if (isWatch) this.#watches.add(to);
-      const status = answer.statusCode ?? 502;
-      if (asked === undefined) {
-        to.writeHead(status, answer.headers);
-        answer.on('error', () => to.destroy());
-        answer.pipe(to);
+      if (asked !== undefined) {
+        void this.#answerWrite({ from, asked, life }, answer, to);
         return;
       }
-      const { method = '', url: path = '' } = from;
-      const [body, said] = [await asked, await text(answer)];
-      if (this.onWrite({ method, path, status, body, answer: said, isPosthumous: life !== this.life }))
-        to.writeHead(status, answer.headers).end(said);
+      to.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.on('error', () => to.destroy());
+      answer.pipe(to);
     });
     onward.on('error', () => to.destroy());
     to.on('close', () => {
@@ -120,6 +116,23 @@ export class ApiProxy {
       if (!to.writableFinished && !isWrite) onward.destroy();
     });
     from.pipe(onward);
+  }
+
+  async #answerWrite(
+    { from, asked, life }: { from: IncomingMessage; asked: Promise<string>; life: number },
+    answer: IncomingMessage,
+    to: ServerResponse,
+  ): Promise<void> {
+    const { method = '', url: path = '' } = from;
+    const { statusCode: status = 502, headers } = answer;
+    const texts = await Promise.all([asked, text(answer)]).catch(() => undefined);
+    if (texts === undefined) {
+      to.destroy();
+      return;
+    }
+    const [body, said] = texts;
+    const write: Write = { method, path, status, body, answer: said, isPosthumous: life !== this.life };
+    if (this.onWrite(write)) to.writeHead(status, headers).end(said);
   }
 
   #refuse(from: IncomingMessage, to: ServerResponse): void {
