@@ -95,10 +95,14 @@ function refusal(tooLong: boolean): string {
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const busy = error.code === 'EADDRINUSE';
-      const fix = busy
-        ? `port ${port} is taken; name another with --port, or --port 0 for any free one`
-        : messageOf(error);
+      const { code = '' } = error;
+      const busy = code === 'EADDRINUSE';
+      const fixes: Record<string, string> = {
+        EADDRINUSE: `port ${port} is taken; name another with --port, or --port 0 for any free one`,
+        ENOTFOUND: `"${host}" is no address; write one like 127.0.0.1 or 0.0.0.0, and the port with --port`,
+        EADDRNOTAVAIL: `${host} is no address of this machine; 0.0.0.0 stands for all of them`,
+      };
+      const fix = fixes[code] ?? messageOf(error);
       reject(
         new KerfError(busy ? 'PortInUse' : 'CannotListen', `cannot serve the API on ${host}:${port}: ${fix}`, {
           subject: `${host}:${port}`,
