@@ -162,7 +162,6 @@ export class CommandQueue {
     const pool = cluster.nodePools.get(poolName);
     if (pool === undefined) throw new KerfError('NodePoolGone', `NodePool ${poolName} was deleted while deciding`);
     const counted = (claim: NodeClaim, relaxed: string): NodeClaim => {
-      cluster.setClaim(claim);
       this.created.add({ reason: command.reason.toLowerCase(), nodepool: poolName, min_values_relaxed: relaxed });
       log.info('created nodeclaim', {
         controller: 'disruption',
@@ -178,7 +177,9 @@ export class CommandQueue {
       const { counts } = this.parts;
       if (counts.reserve(pool, 1) === 0) throw new KerfError('NodeLimit', `NodePool ${poolName} is at its node limit`);
       try {
-        return counted(await kube.create(nodeClaims, templateClaim(pool, cloud.facts)), 'false');
+        const claim = await kube.create(nodeClaims, templateClaim(pool, cloud.facts));
+        cluster.setClaim(claim);
+        return counted(claim, 'false');
       } finally {
         counts.release(pool, 1);
       }
