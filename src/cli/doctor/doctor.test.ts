@@ -1,0 +1,206 @@
+// The command as a user runs it: bundles of every form, texts, exit codes, and what cannot be read.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommand } from '../run-command.testing.ts';
+import { configure } from './doctor.ts';
+
+let root = '';
+beforeAll(() => void (root = mkdtempSync(join(tmpdir(), 'doctor-'))));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function bundle(name: string, files: Record<string, string | Buffer>): string {
+  for (const [path, content] of Object.entries(files)) {
+    const full = join(root, name, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, content);
+  }
+  return join(root, name);
+}
+
+const claim = JSON.stringify({
+  apiVersion: 'v1',
+  items: [
+    {
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodeClaim',
+      metadata: { name: 'default-kb85v', creationTimestamp: '2026-03-01T11:30:00Z' },
+      spec: { nodeClassRef: { name: 'default' } },
+      status: {
+        providerID: 'aws:///us-east-1a/i-01d1ff6c07a0e70f9',
+        conditions: [
+          { type: 'Launched', status: 'True', lastTransitionTime: '2026-03-01T11:31:00Z' },
+          {
+            type: 'Registered',
+            status: 'Unknown',
+            reason: 'NodeNotFound',
+            message: 'Node not registered with cluster',
+          },
+        ],
+      },
+    },
+  ],
+  kind: 'List',
+});
+const incident = {
+  'bundle.json':
+    '{"clusterName":"prod","region":"us-east-1","accountId":"111122223333","collectedAt":"2026-03-01T12:00:00Z"}',
+  'objects/nodeclaims.json': claim,
+  'objects/nodepools.yaml': 'apiVersion: v1\nitems: []\nkind: List\n',
+  'objects/nodeclass.yaml':
+    'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: default\nspec:\n  role: KarpenterNodeRole-prod\n  amiSelectorTerms: [{alias: al2023@latest}]\n',
+  'aws/eks-describe-cluster.json': '{"cluster":{"name":"prod","accessConfig":{"authenticationMode":"API"}}}',
+  'aws/eks-list-access-entries.json': '{"accessEntries":[]}',
+  'nodes/i-01d1ff6c07a0e70f9/kubelet.log':
+    'E0606 kubelet_node_status.go:96] "Unable to register node with API server" err="Unauthorized" node="ip-10-0-0-1"\n',
+  'logs/karpenter.log': '{"level":"INFO","time":"2026-03-01T11:31:00.000Z","message":"launched nodeclaim"}\n',
+};
+
+interface Json {
+  findings: {
+    id: string;
+    severity: string;
+    evidence: { source: string }[];
+    fix: string[];
+    consequences?: { id: string }[];
+  }[];
+  checks: { id: string; outcome: string; needs?: string }[];
+  input: {
+    files: number;
+    notUnderstood: { path: string; reason: string }[];
+    skipped: { path: string; reason: string }[];
+  };
+}
+
+async function json(...args: string[]): Promise<Json & { code: number }> {
+  const { out, code } = await runCommand(configure, [...args, '-o', 'json']);
+  return { ...(JSON.parse(out) as Json), code };
+}
+
+describe('a bundle', () => {
+  test('one cause, with evidence from three places and its consequence folded', async () => {
+    const { findings, checks, code } = await json('--bundle', bundle('incident', incident));
+    expect(findings.map(({ id }) => id)).toEqual(['registration/node-role-not-mapped']);
+    const [finding] = findings;
+    expect(finding?.evidence.map(({ source }) => source)).toEqual(
+      expect.arrayContaining([
+        'aws/eks-list-access-entries.json',
+        'objects/nodeclaims.json:1',
+        'nodes/i-01d1ff6c07a0e70f9/kubelet.log:1',
+      ]),
+    );
+    expect(finding?.fix[0]).toBe(
+      'aws eks create-access-entry --cluster-name prod --principal-arn arn:aws:iam::111122223333:role/KarpenterNodeRole-prod --type EC2_LINUX',
+    );
+    expect(finding?.consequences?.map(({ id }) => id)).toEqual(['registration/undiagnosed-timeout']);
+    expect(checks).toHaveLength(100);
+    expect(checks.find(({ id }) => id === 'iam/ebs-kms-key-denied')).toMatchObject({ outcome: 'not made' });
+    expect(code).toBe(1);
+  });
+
+  test('says the same as a tarball, a gzipped one, a zip, and with a folder around', async () => {
+    const folder = bundle('same', incident);
+    const tar = join(root, 'same.tar');
+    execFileSync('tar', ['-cf', tar, '-C', folder, '.']);
+    execFileSync('tar', ['-czf', `${tar}.gz`, '-C', root, 'same']);
+    const expected = (await json('--bundle', folder)).findings;
+    for (const path of [tar, `${tar}.gz`]) expect((await json('--bundle', path)).findings).toEqual(expected);
+  });
+
+  test('what is not understood, broken or a link is named, and the rest is read', async () => {
+    const folder = bundle('odd', {
+      ...incident,
+      'notes.txt': 'what we think',
+      'objects/broken.yaml':
+        'apiVersion: v1\nkind: Pod\nmetadata: {name: a\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\n',
+      'logs/core': Buffer.from([0, 1, 2, 3]),
+      'aws/broken.json': '{',
+      'nodes/i-0aaaaaaaaaaaaaaaa/messages.gz': gzipSync(
+        '"running with swap on is not supported, please disable swap!"\n',
+      ),
+    });
+    symlinkSync('/etc/passwd', join(folder, 'logs', 'passwd'));
+    const { findings, input } = await json('--bundle', folder);
+    expect(findings.map(({ id }) => id)).toEqual(['registration/node-role-not-mapped', 'ami/swap-blocks-kubelet']);
+    expect(input.skipped).toEqual([{ path: 'logs/passwd', reason: 'a link' }]);
+    expect(input.notUnderstood.map(({ path }) => path.replace(/:\d+$/, '')).sort()).toEqual([
+      'aws/broken.json',
+      'logs/core',
+      'notes.txt',
+      'objects/broken.yaml',
+    ]);
+  });
+
+  test('of the log collector is read as text from one node', async () => {
+    const folder = bundle('eks_i-0abc12345678_2026', {
+      'kubelet/kubelet.log': '"running with swap on is not supported, please disable swap!"\n',
+      'var_log/messages': 'ok\n',
+    });
+    const tar = join(root, 'eks_i-0abc12345678.tar.gz');
+    execFileSync('tar', ['-czf', tar, '-C', folder, '.']);
+    expect((await json('--bundle', tar)).findings.map(({ id }) => id)).toEqual(['ami/swap-blocks-kubelet']);
+  });
+
+  test('knows the sizes of instance types', async () => {
+    const folder = bundle('sizes', {
+      'objects/all.yaml':
+        'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec: {amiSelectorTerms: [{alias: al2023@latest}], kubelet: {maxPods: 110}}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: t3.medium}}\n---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: aws-node, namespace: kube-system}\nspec: {template: {spec: {containers: [{name: aws-node}]}}}\n',
+    });
+    expect((await json('--bundle', folder)).findings.map(({ id }) => id)).toContain('net/max-pods-above-ip-capacity');
+  });
+
+  test('paths that leave the folder are skipped', async () => {
+    const folder = bundle('leaving', { 'logs/a.log': 'ok\n' });
+    const tar = join(root, 'leaving.tar');
+    execFileSync('tar', ['-cPf', tar, '-C', folder, '--transform', 's#^logs#../logs#', 'logs/a.log']);
+    const { input } = await json('--bundle', tar);
+    expect(input.skipped).toEqual([{ path: '../logs/a.log', reason: 'its path leaves the bundle' }]);
+  });
+});
+
+describe('a text', () => {
+  const text = (stdin: string, ...args: string[]) => runCommand(configure, ['-f', '-', ...args], stdin);
+
+  test('is explained, and the exit code follows --fail-on', async () => {
+    const line =
+      'An error occurred (ExpiredToken) when calling the GetCallerIdentity operation\npanic: "" not a valid CLUSTER_ENDPOINT URL\n';
+    expect((await text(line)).code).toBe(1);
+    expect((await text('"running with swap on is not supported"\n')).code).toBe(0);
+    expect((await text('"running with swap on is not supported"\n', '--fail-on', 'medium')).code).toBe(1);
+    expect((await text(line, '--only', 'helm')).code).toBe(0);
+    const { out } = await text(line);
+    expect(out).toContain('startup/cluster-endpoint-missing');
+    expect(out).toContain('stdin:2');
+  });
+
+  test('a harmless line is explained as harmless, and is no failure', async () => {
+    const { code, out } = await text(
+      "cloud-init: Unhandled unknown content-type (application/node.eks.aws) userdata: 'b'# Ka'\n",
+      '--fail-on',
+      'low',
+    );
+    expect(code).toBe(0);
+    expect(out).toContain('harmless  ami/nodeadm-content-type-warning');
+  });
+
+  test('lines before --since do not count', async () => {
+    const lines = '2026-03-01T08:00:00Z panic: "" not a valid CLUSTER_ENDPOINT URL\n2026-03-01T12:00:00Z ok\n';
+    expect((await text(lines, '--since', '2h')).code).toBe(0);
+    expect((await text(lines, '--since', '6h')).code).toBe(1);
+  });
+});
+
+test.each([
+  [['--bundle', 'a', '-f', 'b'], 'give either --bundle or -f'],
+  [['--redact'], 'give --collect too'],
+  [['--kubeconfig', '/nowhere/config'], '/nowhere/config'],
+  [['-f', '/nowhere/x.log'], 'there is no file /nowhere/x.log'],
+  [['--bundle', '/nowhere/x'], 'there is no bundle /nowhere/x'],
+  [['-f', '-', '--only', 'nonsense'], 'there is no such area or id'],
+  [['-f', '-', '--since', 'yesterday'], 'is not a duration'],
+])('%j is refused with what to write', async (args, message) => {
+  await expect(runCommand(configure, args)).rejects.toThrow(message);
+});

@@ -1,0 +1,257 @@
+// Puts the files of a bundle where they belong: objects, answers of AWS, texts. A file that is broken is named and the rest
+// is read. Texts are scanned as they come, so a log of any size passes in bounded memory.
+import type { MachineSize } from '../../aws/catalogue.ts';
+import { parseTime } from '../../base/index.ts';
+import {
+  AwsAnswers,
+  type Codec,
+  catalogue,
+  type Evidence,
+  evidenceOf,
+  Objects,
+  objectTexts,
+  type ScannedText,
+  type Sighting,
+  stillOpen,
+  type TextKind,
+  TextScanner,
+  type TextSource,
+} from '../../failures/index.ts';
+import { chunksOf } from '../manifests/chunks.ts';
+import { asMap, asText, isMap } from '../manifests/index.ts';
+import { manifestsIn } from '../manifests/parse.ts';
+import { ByteSource } from './bundle/byte-source.ts';
+import type { EntryItem, Skipped } from './bundle/entry.ts';
+import { LimitReached } from './bundle/entry.ts';
+import { jsonItems } from './json-items.ts';
+import { kindsNamed, type Place, placeOf } from './layout.ts';
+import { slim } from './slim.ts';
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+export const codec: Codec = { encode: (text) => encoder.encode(text), decode: (bytes) => decoder.decode(bytes) };
+
+/** How kubectl and client libraries begin a List. */
+const listHead =
+  /^\s*\{\s*(?:"apiVersion"\s*:\s*"[^"]*"\s*,\s*)?(?:"kind"\s*:\s*"\w*List"\s*,\s*)?(?:"metadata"\s*:\s*\{[^{}]*\}\s*,\s*)?"items"\s*:\s*\[/;
+
+/** Largest file of objects or answers that is held in memory. */
+const longestDocument = 400 * 1024 ** 2;
+
+export interface Gathered {
+  evidence: Evidence;
+  skipped: readonly Skipped[];
+  notUnderstood: readonly Skipped[];
+  files: number;
+}
+
+export class Gathering {
+  readonly objects = new Objects();
+  readonly aws = new AwsAnswers();
+  readonly #scanner = new TextScanner(catalogue, codec);
+  readonly #scans: { source: TextSource; group: string; scanned: ScannedText }[] = [];
+  readonly #skipped: Skipped[] = [];
+  readonly #notUnderstood: Skipped[] = [];
+  #facts: Record<string, unknown> = {};
+  #files = 0;
+  #newestMs: number | undefined;
+
+  async add(item: EntryItem, bundleName: string): Promise<void> {
+    if (item.kind === 'skipped') {
+      this.#skipped.push(item.skipped);
+      return;
+    }
+    this.#files += 1;
+    const { path, chunks } = item.entry;
+    const place = placeOf(path, bundleName);
+    try {
+      await this.#put(place, chunks);
+    } catch (thrown) {
+      if (thrown instanceof LimitReached) throw thrown;
+      this.#notUnderstood.push({ path, reason: thrown instanceof Error ? thrown.message : String(thrown) });
+    }
+  }
+
+  /** A text from somewhere. */
+  async addText(source: TextSource, chunks: AsyncIterable<Uint8Array>, group = source.source): Promise<void> {
+    const stream = this.#scanner.open(source);
+    let isFirst = true;
+    for await (const chunk of chunks) {
+      if (isFirst && isBinary(chunk)) {
+        this.#notUnderstood.push({ path: source.source, reason: 'a binary file' });
+        return;
+      }
+      isFirst = false;
+      stream.push(chunk);
+    }
+    this.#keep(source, group, stream.end());
+  }
+
+  /** What the objects gathered so far say, before texts are put together. */
+  soFar(): Evidence {
+    return evidenceOf({
+      objects: this.objects,
+      aws: this.aws,
+      nowMs: parseTime(asText(this.#facts['collectedAt']) ?? ''),
+    });
+  }
+
+  finish({ isAsked = false, sizes }: { isAsked?: boolean; sizes?: ReadonlyMap<string, MachineSize> } = {}): Gathered {
+    for (const { text, ...source } of objectTexts(this.objects)) {
+      this.#noteTime(source.timeMs);
+      const scanned = this.#scanner.scan(source, text);
+      if (scanned.sightings.length > 0) this.#scans.push({ source, group: '', scanned });
+    }
+    const sightings: Sighting[] = stillOpen(this.#scans);
+    const kinds = new Set<TextKind>(this.#scans.map(({ source }) => source.kind));
+    if (this.objects.isCollected('Event')) kinds.add('object');
+    const collectedAt = parseTime(asText(this.#facts['collectedAt']) ?? '');
+    const text = (name: string): Record<string, string> => {
+      const value = asText(this.#facts[name]);
+      return value === undefined || value === '' ? {} : { [name]: value };
+    };
+    const name = asText(this.#facts['clusterName']);
+    const evidence = evidenceOf({
+      objects: this.objects,
+      aws: this.aws,
+      nowMs: collectedAt ?? this.#newestTime(),
+      sightings,
+      texts: kinds,
+      isAsked,
+      machineType: (name) => sizes?.get(name),
+      cluster: { ...(name ? { name } : {}), ...text('region'), ...text('accountId'), ...text('kubernetesVersion') },
+    });
+    return { evidence, skipped: this.#skipped, notUnderstood: this.#notUnderstood, files: this.#files };
+  }
+
+  async #put(place: Place, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const { path } = place;
+    if (place.part === 'unknown') {
+      this.#notUnderstood.push({ path, reason: 'not a part of a bundle' });
+      return;
+    }
+    if (place.part === 'logs') await this.addText({ source: path, kind: 'log' }, chunks, 'logs');
+    else if (place.part === 'cli') await this.addText({ source: path, kind: 'cli' }, chunks);
+    else if (place.part === 'nodes') await this.addText({ source: path, kind: 'node' }, chunks, `node ${place.node}`);
+    else if (place.part === 'objects' && /\.json$/i.test(path)) await this.#putJson(path, chunks);
+    else {
+      const text = await textOf(chunks);
+      if (place.part === 'objects') this.addObjects(path, text);
+      else if (place.part === 'facts') this.#facts = { ...asMap(JSON.parse(text)), ...this.#facts };
+      else this.#putAnswer(place, text);
+    }
+  }
+
+  /** A List in JSON, item by item; anything else in JSON as a whole. */
+  async #putJson(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const source = new ByteSource(chunks);
+    const head = decoder.decode(await source.peek(4096));
+    if (!listHead.test(head)) {
+      this.addObjects(path, await textOf(source.all()));
+      return;
+    }
+    let rest = '';
+    let count = 0;
+    for await (const { value, line } of jsonItems(source.all(), (text) => void (rest = text))) {
+      count += 1;
+      this.objects.add(slim(value), `${path}:${line}`);
+    }
+    const kind = /"kind"\s*:\s*"(\w*List)"/.exec(rest)?.[1];
+    if (count === 0) this.#emptyList(path, { kind });
+    if (!/\}\s*$/.test(rest)) this.#notUnderstood.push({ path, reason: 'cut off; what came before was read' });
+  }
+
+  addObjects(path: string, text: string): void {
+    let isBroken = false;
+    for (const chunk of chunksOf(path, text)) {
+      for (const manifest of manifestsIn(path, chunk)) {
+        const { value, problems } = manifest;
+        const stored = this.objects.add(slim(value), () => `${path}:${manifest.line}`);
+        if (stored === undefined) this.#emptyList(path, value);
+        if (problems.length > 0 && !isBroken) {
+          isBroken = true;
+          const [first] = problems;
+          this.#notUnderstood.push({
+            path: `${path}:${first?.line ?? manifest.line}`,
+            reason: `broken here, the rest was read: ${first?.message ?? ''}`,
+          });
+        }
+      }
+    }
+    if (text.trim() === '') for (const kind of kindsNamed(path)) this.objects.markCollected(kind);
+  }
+
+  /** A List without items proves absence, of what its kind or else its file's name says. */
+  #emptyList(path: string, value: unknown): void {
+    const kind = isMap(value) ? (asText(value['kind']) ?? '') : '';
+    if (isMap(value) && kind !== '' && !kind.endsWith('List')) return;
+    const own = kind.replace(/List$/, '');
+    for (const one of own === '' ? kindsNamed(path) : [own]) this.objects.markCollected(one);
+  }
+
+  #putAnswer({ path, name, isRefusal }: Place & { part: 'aws' }, text: string): void {
+    if (isRefusal) {
+      if (!this.aws.addRefusal(name, text, path))
+        this.#notUnderstood.push({ path, reason: 'an operation that no check reads' });
+      return;
+    }
+    const body: unknown = text.trim() === '' ? {} : JSON.parse(text);
+    if (!this.aws.add(name, body, path)) this.#notUnderstood.push({ path, reason: 'an operation that no check reads' });
+    const output = isMap(body) ? asText(body['Output']) : undefined;
+    const instance = isMap(body) ? asText(body['InstanceId']) : undefined;
+    if (output === undefined || instance === undefined) return;
+    const source: TextSource = { source: path, kind: 'node' };
+    this.#keep(source, `node ${instance}`, this.#scanner.scan(source, decodedConsole(output)));
+  }
+
+  #keep(source: TextSource, group: string, scanned: ScannedText): void {
+    this.#noteTime(scanned.lastTimeMs);
+    this.#scans.push({ source, group, scanned });
+  }
+
+  #noteTime(timeMs: number | undefined): void {
+    if (timeMs !== undefined && (this.#newestMs === undefined || timeMs > this.#newestMs)) this.#newestMs = timeMs;
+  }
+
+  /** The newest instant that any object or text names. */
+  #newestTime(): number | undefined {
+    for (const kind of this.objects.kinds())
+      for (const { object } of this.objects.of(kind)) {
+        const { creationTimestamp, deletionTimestamp } = asMap(object['metadata']);
+        for (const time of [creationTimestamp, deletionTimestamp]) this.#noteTime(parseTime(asText(time) ?? ''));
+        const conditions = asMap(object['status'])['conditions'];
+        if (!Array.isArray(conditions)) continue;
+        for (const one of conditions) {
+          this.#noteTime(parseTime(asText(asMap(one)['lastTransitionTime']) ?? ''));
+          this.#noteTime(parseTime(asText(asMap(one)['lastHeartbeatTime']) ?? ''));
+        }
+      }
+    return this.#newestMs;
+  }
+}
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of chunks) {
+    size += part.length;
+    if (size > longestDocument) throw new Error(`larger than ${longestDocument / 1024 ** 2} MiB`);
+    parts.push(part);
+  }
+  const bytes = Buffer.concat(parts);
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (isBinary(bytes)) throw new Error('a binary file');
+  return decoder.decode(bytes);
+}
+
+/** Text has no zero bytes, but for UTF-16, which begins with a mark. */
+function isBinary(chunk: Uint8Array): boolean {
+  if (chunk[0] === 0xff && chunk[1] === 0xfe) return false;
+  return chunk.subarray(0, 8192).includes(0);
+}
+
+/** The aws command decodes console output; other tools leave it as it came. */
+function decodedConsole(output: string): string {
+  if (output.length < 40 || !/^[A-Za-z0-9+/\r\n]+={0,2}\s*$/.test(output)) return output;
+  return Buffer.from(output, 'base64').toString('utf8');
+}

@@ -1,0 +1,126 @@
+// A live cluster as files of a bundle, and what is written down of it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { KubeError } from '../../../ports/index.ts';
+import { readBundle } from '../bundle/read-bundle.ts';
+import { Gathering } from '../gather.ts';
+import { clusterFiles, type LiveFile } from './cluster.ts';
+import { questionsOf } from './questions.ts';
+import { Redactor } from './redact.ts';
+import { writeBundle } from './write-bundle.ts';
+
+const objects: Record<string, object[]> = {
+  nodepools: [{ metadata: { name: 'default' }, spec: {} }],
+  ec2nodeclasses: [
+    { metadata: { name: 'default' }, spec: { role: 'nodes' }, status: { subnets: [{ id: 'subnet-1' }] } },
+  ],
+  deployments: [
+    {
+      metadata: { name: 'karpenter', namespace: 'kube-system' },
+      spec: {
+        template: {
+          spec: {
+            containers: [
+              {
+                name: 'controller',
+                env: [
+                  { name: 'CLUSTER_NAME', value: 'prod' },
+                  { name: 'INTERRUPTION_QUEUE', value: 'prod' },
+                ],
+              },
+            ],
+          },
+        },
+      },
+    },
+  ],
+  pods: [
+    {
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: { containers: [{ name: 'web', env: [{ name: 'PASSWORD', value: 'secret' }] }] },
+      status: { hostIP: '10.1.2.3' },
+    },
+  ],
+};
+
+type FakeKube = Parameters<typeof clusterFiles>[0];
+const kube = {
+  list: async (resource: { plural: string }) => {
+    if (resource.plural === 'events') throw new KubeError({ reason: 'Forbidden', status: 403, message: 'no' });
+    if (resource.plural === 'provisioners')
+      throw new KubeError({ reason: 'NotFound', status: 404, message: 'no such kind' });
+    return { items: objects[resource.plural] ?? [], resourceVersion: '1' };
+  },
+  get: async () => ({
+    metadata: { name: 'aws-auth', namespace: 'kube-system' },
+    data: { mapRoles: '- rolearn: arn:aws:iam::111122223333:role/nodes' },
+  }),
+} as unknown as FakeKube;
+
+async function filesOf(): Promise<LiveFile[]> {
+  const files: LiveFile[] = [];
+  for await (const file of clusterFiles(kube)) files.push(file);
+  return files;
+}
+
+async function gathered(files: AsyncIterable<LiveFile> | Iterable<LiveFile>): Promise<Gathering> {
+  const gathering = new Gathering();
+  for await (const { path, text } of files)
+    await gathering.add({ kind: 'entry', entry: { path, chunks: bytes(text) } }, 'live');
+  return gathering;
+}
+
+async function* bytes(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+test('a kind that may not be listed is not collected, one that is not served is absent', async () => {
+  const { objects: read } = (await gathered(await filesOf())).soFar();
+  expect(read.isCollected('Event')).toBe(false);
+  expect(read.isCollected('Provisioner')).toBe(true);
+  expect(read.of('Provisioner')).toEqual([]);
+  expect(read.find('ConfigMap', 'aws-auth', 'kube-system')).toBeDefined();
+});
+
+test('the account is asked about the names in the objects', async () => {
+  const evidence = (await gathered(await filesOf())).soFar();
+  expect(questionsOf(evidence, undefined)).toMatchObject({
+    clusterName: 'prod',
+    nodeRoles: ['nodes'],
+    queue: 'prod',
+    subnets: ['subnet-1'],
+  });
+});
+
+test('what is written down is read again, redacted the same everywhere', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'live-'));
+  const path = join(folder, 'b.tgz');
+  const redactor = new Redactor();
+  const files = [
+    ...(await filesOf()),
+    { path: 'aws/eks-list-access-entries.json', text: '{"accessEntries":["arn:aws:iam::111122223333:role/nodes"]}' },
+  ];
+  await writeBundle(
+    path,
+    files.map((file) => redactor.file(file)),
+  );
+  const gathering = new Gathering();
+  let all = '';
+  for await (const item of readBundle(path)) {
+    if (item.kind !== 'entry') continue;
+    const parts: Uint8Array[] = [];
+    for await (const part of item.entry.chunks) parts.push(part);
+    const text = Buffer.concat(parts).toString();
+    all += text;
+    await gathering.add({ kind: 'entry', entry: { path: item.entry.path, chunks: bytes(text) } }, 'b');
+  }
+  rmSync(folder, { recursive: true });
+  expect(all).not.toMatch(/111122223333|secret|10\.1\.2\.3/);
+  const { objects: read, aws } = gathering.soFar();
+  const [entry] = aws.items('eks-list-access-entries');
+  expect(String(entry?.item)).toBe(
+    /arn:\S+/.exec(JSON.stringify(read.find('ConfigMap', 'aws-auth', 'kube-system')?.object))?.[0].replace(/"}.*$/, ''),
+  );
+});

@@ -1,0 +1,96 @@
+// Looks at a live cluster and, where credentials allow, at its AWS account, and hands on what it saw as files of a bundle:
+// the same reader diagnoses both, and --collect only has to write them down.
+import type { AwsClients } from '../../../aws/index.ts';
+import type { Kube } from '../../../ports/index.ts';
+import { version } from '../../version.ts';
+import type { AccountQuestions } from './account.ts';
+import { clusterFiles, type LiveFile } from './cluster.ts';
+
+export interface LookOptions {
+  env: Record<string, string | undefined>;
+  context?: string;
+  kubeconfig?: string;
+  clusterName?: string;
+  region?: string;
+}
+
+/** Short: a doctor that waits for minutes on a closed network is no help. */
+const callTimeoutMs = 15_000;
+
+export interface Look {
+  kube: Pick<Kube, 'list' | 'get'>;
+  close(): Promise<void>;
+  nowMs: number;
+}
+
+export async function openCluster({ env, context, kubeconfig }: LookOptions): Promise<Look> {
+  const [{ findAccess, KubeClient }, { RealClock }] = await Promise.all([
+    import('../../../kube/index.ts'),
+    import('../../../runtime/index.ts'),
+  ]);
+  const clock = new RealClock();
+  const access = await findAccess({
+    clock,
+    env,
+    ...(context === undefined ? {} : { context }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  });
+  const kube = new KubeClient({ access, clock, userAgent: `kerf/${version}`, rateLimit: { qps: 50, burst: 100 } });
+  return { kube, close: () => kube.close(), nowMs: clock.now() };
+}
+
+/** First the objects, then what the account says about the names in them. */
+export async function* lookAtCluster(
+  look: Look,
+  options: LookOptions,
+  questions: (clusterName: string | undefined) => AccountQuestions | undefined,
+): AsyncGenerator<LiveFile> {
+  const { clusterName, region } = options;
+  const facts = {
+    collectedAt: new Date(look.nowMs).toISOString(),
+    ...(clusterName === undefined ? {} : { clusterName }),
+    ...(region === undefined ? {} : { region }),
+  };
+  yield { path: 'bundle.json', text: JSON.stringify(facts) };
+  yield* clusterFiles(look.kube);
+  const asked = questions(clusterName);
+  if (asked === undefined) return;
+  const clients = await accountClients(options);
+  if (clients === undefined) return;
+  // Brings the AWS SDK with it, which no other command should wait for.
+  const { accountFiles } = await import('./account.ts');
+  try {
+    yield* accountFiles(clients, asked);
+  } finally {
+    clients.destroy();
+  }
+}
+
+/** Undefined without credentials or region: the checks of the account are then not made. */
+async function accountClients({ env, region }: LookOptions): Promise<AwsClients | undefined> {
+  const hasCredentials = [
+    'AWS_ACCESS_KEY_ID',
+    'AWS_PROFILE',
+    'AWS_WEB_IDENTITY_TOKEN_FILE',
+    'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  ].some((name) => env[name]);
+  if (!hasCredentials || !(region ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'])) return undefined;
+  const [{ createAwsClients }, { RealClock }, { prometheusMetrics }] = await Promise.all([
+    import('../../../aws/index.ts'),
+    import('../../../runtime/index.ts'),
+    import('../../../telemetry/index.ts'),
+  ]);
+  try {
+    return await createAwsClients({
+      clock: new RealClock(),
+      metrics: prometheusMetrics(),
+      env,
+      version,
+      callTimeoutMs,
+      ...(region === undefined ? {} : { region }),
+    });
+  } catch {
+    // No region or no credentials after all.
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+// The image does not carry what the bootstrap of its declared family expects.
+import type { Failure } from '../../failure.ts';
+import { foundIn } from '../../found.ts';
+import { texts } from '../../needs.ts';
+
+export const containerdConfigMissing: Failure = {
+  id: 'ami/containerd-config-missing',
+  severity: 'high',
+  symptom:
+    "The bootstrap stops: `sed: can't read /etc/eks/containerd/containerd-config.toml: No such file or directory`.",
+  cause:
+    'The image and the bootstrap arguments are of different generations: the image does not carry what the script of its family expects',
+  fix: 'Use an image of the family named in `amiFamily`; with an image of your own use `amiFamily: Custom` and complete user data.',
+  needs: [texts('node')],
+  signs: [
+    {
+      words: ['containerd-config.toml', '/etc/eks/bootstrap.sh', '/etc/eks/', 'nodeadm'],
+      pattern:
+        /(?:can't read|cannot open|cannot access|cannot stat)[ :'"]{1,3}\/etc\/eks\/containerd\/[\w.-]+['"]?: No such file|\/etc\/eks\/(?:bootstrap\.sh|containerd\/[\w.-]+|eni-max-pods\.txt)['"]?: (?:No such file or directory|not found|command not found)|nodeadm: (?:command )?not found|exec:? "?\/usr\/bin\/nodeadm"?.{0,40}no such file/i,
+    },
+    {
+      words: ['no such kubelet', 'kubelet.service'],
+      pattern:
+        /(?:Unit|Failed to (?:start|enable).{0,20}) ?kubelet\.service (?:not found|does not exist)|Failed to start kubelet\.service: Unit (?:kubelet\.service )?not found/i,
+      confidence: 'likely',
+    },
+  ],
+  fromText: (sightings) => [
+    foundIn(sightings, {
+      summary:
+        'The bootstrap stops because the image lacks files that it expects: image and family do not belong together.',
+      fix: [
+        'kubectl get ec2nodeclass -o custom-columns=NAME:.metadata.name,FAMILY:.spec.amiFamily,AMIS:.status.amis[*].name  # the family must be that of the image',
+        'spec.amiSelectorTerms: [{alias: al2023@latest}] selects an image and its family together; with an image of your own: amiFamily: Custom and complete spec.userData.',
+      ],
+    }),
+  ],
+  explains: [
+    'registration/undiagnosed-timeout',
+    'init/cni-not-initialised',
+    'registration/kubelet-never-posted-status',
+  ],
+};

@@ -1,0 +1,60 @@
+// v1beta1 allowed consolidateAfter only with WhenEmpty; v1 requires it with every policy.
+import type { Failure, Found } from '../../failure.ts';
+import { at, textAt } from '../../fields.ts';
+import { fieldItem, foundIn, refsOf } from '../../found.ts';
+import { anyOf, kinds, texts } from '../../needs.ts';
+
+export const consolidateAfterNotAllowedV1beta1: Failure = {
+  id: 'crd/consolidate-after-not-allowed-v1beta1',
+  severity: 'medium',
+  symptom: '`consolidateAfter cannot be combined with consolidationPolicy=WhenUnderutilized` on v1beta1.',
+  cause: 'v1beta1 allows consolidateAfter only with the policy WhenEmpty; v1 allows and requires it with every policy',
+  fix: 'Move to v1 and keep `consolidateAfter`; on v1beta1 remove it or use `WhenEmpty`.',
+  needs: [anyOf(kinds('NodePool'), texts('cli'))],
+  signs: [
+    {
+      words: ['consolidateafter'],
+      pattern:
+        /consolidateAfter cannot be (?:combined|used|set) (?:with|when|if) consolidationPolicy ?(?:=|is) ?["']?WhenUnderutilized|consolidateAfter must be (?:specified|set) (?:only )?(?:with|if|when) consolidationPolicy ?(?:=|is) ?["']?WhenEmpty/i,
+    },
+  ],
+  fromText: (sightings) => [
+    foundIn(sightings, {
+      summary: 'v1beta1 allows consolidateAfter only with consolidationPolicy WhenEmpty.',
+      fix: [
+        'Best: move the NodePool to karpenter.sh/v1 (kerf convert -f <the manifest>), where consolidateAfter goes with every policy.',
+        'On v1beta1: remove spec.disruption.consolidateAfter, or write consolidationPolicy: WhenEmpty.',
+      ],
+    }),
+  ],
+  check({ objects }): Found[] {
+    const pools = objects
+      .of('NodePool')
+      .filter(
+        ({ object }) =>
+          textAt(object, 'apiVersion') === 'karpenter.sh/v1beta1' &&
+          at(object, 'spec', 'disruption', 'consolidateAfter') !== undefined &&
+          textAt(object, 'spec', 'disruption', 'consolidateAfter') !== 'Never' &&
+          textAt(object, 'spec', 'disruption', 'consolidationPolicy') !== 'WhenEmpty',
+      );
+    if (pools.length === 0) return [];
+    return [
+      {
+        confidence: 'certain',
+        summary: `${pools.map(({ name }) => `NodePool ${name}`).join(', ')}: v1beta1 refuses consolidateAfter with the policy WhenUnderutilized.`,
+        objects: refsOf(pools),
+        evidence: pools.map((pool) =>
+          fieldItem(
+            pool,
+            'spec.disruption.consolidateAfter',
+            textAt(pool.object, 'spec', 'disruption', 'consolidateAfter'),
+          ),
+        ),
+        fix: pools.map(
+          ({ name }) =>
+            `kubectl get nodepool ${name} -o yaml | kerf convert -f -  # apply what it prints: in v1 both are allowed`,
+        ),
+      },
+    ];
+  },
+};

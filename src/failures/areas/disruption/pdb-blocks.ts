@@ -1,0 +1,117 @@
+// A budget that cannot allow a disruption keeps its nodes for ever: too many pods must stay, or pods of it are not healthy.
+import type { Evidence } from '../../evidence.ts';
+import type { Failure, Found } from '../../failure.ts';
+import { numberAt, textAt } from '../../fields.ts';
+import { allCaught, fieldItem, foundIn } from '../../found.ts';
+import { kinds } from '../../needs.ts';
+import { isDeleting, refOf, type Stored } from '../../objects.ts';
+import { allowsNothing, neverAllows, selects } from './budgets-of-pods.ts';
+
+export const pdbBlocks: Failure = {
+  id: 'disruption/pdb-blocks',
+  severity: 'medium',
+  symptom: 'A node is never consolidated or drained: `pdb <namespace>/<name> prevents pod evictions`.',
+  cause:
+    'A PodDisruptionBudget allows no eviction: minAvailable equals the number of replicas, its pods are not healthy, or two budgets select one pod',
+  fix: 'Relax the PDB, add replicas, or set `unhealthyPodEvictionPolicy: AlwaysAllow`; `terminationGracePeriod` on the NodePool is a ceiling.',
+  needs: [kinds('PodDisruptionBudget', 'Pod')],
+  signs: [
+    {
+      words: ['prevents pod eviction'],
+      pattern:
+        /pdb "?(?:(?<pdb>[\w-]+\/[\w.-]+)"? )?prevents pod evictions?(?: \(PodDisruptionBudget=\[?(?<pdb2>[\w-]+\/[\w.-]+))?/i,
+      evenWhenWell: true,
+      confidence: 'likely',
+    },
+    {
+      words: ["violate the pod's disruption budget", 'needs 1 healthy pods'],
+      pattern:
+        /Cannot evict pod as it would violate the pod's disruption budget|The disruption budget (?<name>[\w.-]+) needs \d+ healthy pods and has \d+ currently/i,
+      evenWhenWell: true,
+      confidence: 'likely',
+      where: ['asked', 'cli', 'object'],
+    },
+    {
+      words: ['more than one poddisruptionbudget'],
+      pattern: /(?:pod has|This pod has) more than one PodDisruptionBudget/i,
+      evenWhenWell: true,
+    },
+  ],
+  fromText(sightings, evidence) {
+    const named = [...allCaught(sightings, 'pdb'), ...allCaught(sightings, 'pdb2')];
+    const { objects } = evidence;
+    // A budget that is there and allows evictions again was busy for a moment, as in every rollout.
+    const blocking = named.filter((name) => {
+      const [namespace = '', budget = ''] = name.split('/');
+      const stored = objects.find('PodDisruptionBudget', budget, namespace);
+      return stored === undefined ? !objects.isCollected('PodDisruptionBudget') : allowsNothing(stored);
+    });
+    if (named.length > 0 && blocking.length === 0) return [];
+    if (
+      named.length === 0 &&
+      objects.isCollected('PodDisruptionBudget') &&
+      !objects.of('PodDisruptionBudget').some(allowsNothing)
+    )
+      return [];
+    const [first] = blocking;
+    return [
+      foundIn(sightings, {
+        summary: `${first === undefined ? 'A PodDisruptionBudget' : `PDB ${blocking.join(', ')}`} allows no eviction, so its nodes cannot be disrupted.`,
+        fix: fixFor(first?.split('/')[0] ?? '"$NAMESPACE"', first?.split('/')[1] ?? '"$PDB"'),
+        ...(blocking.length === 1 && first !== undefined ? { key: first } : {}),
+      }),
+    ];
+  },
+  check(evidence): Found[] {
+    const named = namedInEvents(evidence);
+    return evidence.objects.of('PodDisruptionBudget').flatMap((budget): Found[] => {
+      if (!allowsNothing(budget)) return [];
+      const held = heldPods(budget, evidence);
+      if (held.length === 0) return [];
+      const never = neverAllows(budget);
+      const isSeen = named.has(`${budget.namespace}/${budget.name}`);
+      // Pods that are not healthy at the moment are the usual picture of a rollout; only an event makes it a finding.
+      if (never === undefined && !isSeen) return [];
+      return [
+        {
+          confidence: isSeen ? 'certain' : 'possible',
+          summary: `PDB ${budget.namespace}/${budget.name} allows no eviction${never === undefined ? ' while its pods are not healthy' : `: ${never}`}; the nodes of ${held.length === 1 ? 'its pod' : `its ${held.length} pods`} cannot be disrupted.`,
+          objects: [refOf(budget), ...held.slice(0, 2).map(refOf)],
+          evidence: [
+            fieldItem(budget, 'status.disruptionsAllowed', '0'),
+            fieldItem(
+              budget,
+              'spec',
+              `minAvailable ${textAt(budget.object, 'spec', 'minAvailable') || '-'}, maxUnavailable ${textAt(budget.object, 'spec', 'maxUnavailable') || '-'}, pods ${numberAt(budget.object, 'status', 'expectedPods') ?? '?'}`,
+            ),
+          ],
+          fix: fixFor(budget.namespace, budget.name),
+          key: `${budget.namespace}/${budget.name}`,
+        },
+      ];
+    });
+  },
+};
+
+/** Budgets that events and logs name as the reason. */
+function namedInEvents({ sightings }: Evidence): Set<string> {
+  const seen = sightings.get('disruption/pdb-blocks') ?? [];
+  return new Set([...allCaught(seen, 'pdb'), ...allCaught(seen, 'pdb2')]);
+}
+
+/** Pods of the budget on nodes of the autoscaler that stay; a drain that waits has a finding of its own. */
+function heldPods(budget: Stored, { objects }: Evidence): Stored[] {
+  return objects.of('Pod').filter((pod) => {
+    if (textAt(pod.object, 'spec', 'nodeName') === '' || !selects(budget, pod)) return false;
+    const node = objects.find('Node', textAt(pod.object, 'spec', 'nodeName'));
+    if (node === undefined) return !objects.isCollected('Node');
+    return textAt(node.object, 'metadata', 'labels', 'karpenter.sh/nodepool') !== '' && !isDeleting(node.object);
+  });
+}
+
+function fixFor(namespace: string, name: string): string[] {
+  return [
+    `kubectl -n ${namespace} patch pdb ${name} --type=merge -p '{"spec":{"minAvailable":null,"maxUnavailable":1}}' (or one replica more than minAvailable)`,
+    `kubectl -n ${namespace} patch pdb ${name} --type=merge -p '{"spec":{"unhealthyPodEvictionPolicy":"AlwaysAllow"}}' (lets pods go that do not get healthy)`,
+  ];
+}

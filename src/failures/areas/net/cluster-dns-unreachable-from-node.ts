@@ -1,0 +1,102 @@
+// New nodes that cannot reach CoreDNS on the old ones.
+import type { Evidence } from '../../evidence.ts';
+import type { Failure, Found } from '../../failure.ts';
+import { listAt, textAt } from '../../fields.ts';
+import { fieldItem, foundIn } from '../../found.ts';
+import { answer, kinds } from '../../needs.ts';
+import { type Group, securityGroup } from '../../network-rules.ts';
+import { refOf } from '../../objects.ts';
+
+export const clusterDnsUnreachableFromNode: Failure = {
+  id: 'net/cluster-dns-unreachable-from-node',
+  severity: 'high',
+  symptom: 'Pods on new nodes cannot resolve names; traffic to CoreDNS on other nodes is dropped.',
+  cause: 'The security groups of the new nodes and of the old ones do not let DNS and pod traffic pass between them',
+  fix: 'A rule that refers to the group itself, or a shared group; include the cluster security group.',
+  needs: [kinds('EC2NodeClass'), answer('ec2-describe-security-groups'), answer('ec2-describe-instances')],
+  signs: [
+    {
+      words: [
+        'lookup ',
+        'temporary failure in name resolution',
+        'could not resolve host',
+        'eai_again',
+        'connection timed out; no servers could be reached',
+      ],
+      pattern:
+        /lookup [\w.-]+(?:\.svc(?:\.cluster\.local)?)\.? on [\d.]+:53: (?:read udp .{0,60}: )?i\/o timeout|connection timed out; no servers could be reached|getaddrinfo EAI_AGAIN [\w.-]+\.svc/i,
+      unless: /karpenter|sts\.|ec2\.|kubelet/i,
+      confidence: 'likely',
+      until: ['podStarted'],
+    },
+  ],
+  fromText: (sightings) => [
+    foundIn(sightings, {
+      summary: "Pods do not reach the cluster's DNS: security groups between the nodes drop it.",
+      fix: fixFor('"$NODE_GROUP"', '"$CLUSTER_GROUP"'),
+    }),
+  ],
+  check(evidence): Found[] {
+    const others = groupsOfOtherNodes(evidence);
+    if (others.length === 0) return [];
+    return evidence.objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
+      const own = listAt(nodeClass.object, 'status', 'securityGroups').map((one) => textAt(one, 'id'));
+      const shared = own
+        .filter((id) => others.includes(id))
+        .flatMap((id): Group[] => [securityGroup(evidence, id)].filter((one) => one !== undefined));
+      const targets = others.flatMap((id): Group[] => [securityGroup(evidence, id)].filter((one) => one !== undefined));
+      if (own.length === 0 || targets.length < others.length) return [];
+      if (letsDns([...targets, ...shared], own)) return [];
+      return [
+        {
+          confidence: 'certain',
+          summary: `Nodes of EC2NodeClass ${nodeClass.name} (${own.join(', ')}) cannot reach port 53 of the other nodes (${others.join(', ')}), where CoreDNS runs.`,
+          objects: [refOf(nodeClass)],
+          evidence: [
+            fieldItem(nodeClass, 'status.securityGroups', own.join(', ')),
+            ...targets.map(({ id, source }) => ({ source, text: `${id}: no rule for UDP 53 from ${own.join(', ')}` })),
+          ],
+          fix: fixFor(own[0] ?? '', others[0] ?? ''),
+          key: nodeClass.name,
+        },
+      ];
+    });
+  },
+};
+
+/** Groups of instances that no pool manages. */
+function groupsOfOtherNodes({ aws }: Evidence): string[] {
+  const ids = aws.items('ec2-describe-instances').flatMap(({ item }) =>
+    listAt(item, 'Instances')
+      .filter(
+        (one) =>
+          !listAt(one, 'Tags').some((tag) => textAt(tag, 'Key') === 'karpenter.sh/nodepool') &&
+          listAt(one, 'Tags').some((tag) => /^(kubernetes\.io\/cluster\/|eks:nodegroup-name)/.test(textAt(tag, 'Key'))),
+      )
+      .flatMap((one) => listAt(one, 'SecurityGroups').map((group) => textAt(group, 'GroupId'))),
+  );
+  return [...new Set(ids)];
+}
+
+function letsDns(groups: readonly Group[], callers: readonly string[]): boolean {
+  return groups.some(({ rules }) =>
+    rules.some((rule) => {
+      const protocol = textAt(rule, 'IpProtocol');
+      const isDns =
+        protocol === '-1' ||
+        (['udp', '17'].includes(protocol) &&
+          Number(textAt(rule, 'FromPort') || 0) <= 53 &&
+          Number(textAt(rule, 'ToPort') || 65_535) >= 53);
+      const isFrom =
+        listAt(rule, 'IpRanges').length > 0 ||
+        listAt(rule, 'PrefixListIds').length > 0 ||
+        listAt(rule, 'UserIdGroupPairs').some((pair) => callers.includes(textAt(pair, 'GroupId')));
+      return isDns && isFrom;
+    }),
+  );
+}
+
+const fixFor = (from: string, to: string): string[] => [
+  `aws ec2 authorize-security-group-ingress --group-id ${to} --ip-permissions 'IpProtocol=-1,UserIdGroupPairs=[{GroupId=${from}}]'`,
+  `aws ec2 authorize-security-group-ingress --group-id ${from} --ip-permissions 'IpProtocol=-1,UserIdGroupPairs=[{GroupId=${to}}]'`,
+];

@@ -1,0 +1,75 @@
+// Pods wait, and there is nothing to provision from.
+import { named, waitingPods } from '../../facts.ts';
+import type { Failure, Found } from '../../failure.ts';
+import { conditionItem, foundIn, refsOf } from '../../found.ts';
+import { kinds } from '../../needs.ts';
+import { conditionOf, isDeleting } from '../../objects.ts';
+import { isUsable } from '../../pools.ts';
+
+export const noUsableNodepool: Failure = {
+  id: 'scheduling/no-usable-nodepool',
+  severity: 'critical',
+  symptom: 'Pods wait; the log says `no nodepools found`.',
+  cause: 'There is no NodePool, none is ready, or all are being deleted',
+  fix: 'Apply a NodePool and its node class; fix what keeps them from being ready.',
+  needs: [kinds('Pod', 'NodePool')],
+  signs: [
+    {
+      words: [
+        'no nodepools found',
+        'no dynamic nodepools found',
+        'no provisioners found',
+        'nodepools not found',
+        'provisioners not found',
+      ],
+      pattern:
+        /no (?:dynamic |ready |usable )?(?:nodepools|provisioners) (?:were )?found|(?:nodepools|provisioners) not found/i,
+      until: ['launched'],
+    },
+  ],
+  fromText(sightings, evidence) {
+    // Without pods that wait, an empty cluster is just that.
+    if (evidence.objects.isCollected('Pod') && waitingPods(evidence).length === 0) return [];
+    if (evidence.objects.of('NodePool').some(isUsable)) return [];
+    return [
+      foundIn(sightings, {
+        summary: 'There is no NodePool to provision from: none exists, or none is ready.',
+        fix: fixLines,
+      }),
+    ];
+  },
+  check(evidence): Found[] {
+    const { objects } = evidence;
+    if (!objects.isCollected('NodePool') || objects.of('Provisioner').length > 0) return [];
+    const waiting = waitingPods(evidence).filter(
+      ({ namespace, name }) => !/^(karpenter|kerf)-/.test(name) || namespace === '',
+    );
+    const pools = objects.of('NodePool');
+    if (waiting.length === 0 || pools.some(isUsable)) return [];
+    return [
+      {
+        confidence: 'certain',
+        summary: `${waiting.length === 1 ? 'A pod waits' : `${waiting.length} pods wait`} (${named(waiting)}), and ${pools.length === 0 ? 'there is no NodePool' : `none of the NodePools (${named(pools)}) can be used`}.`,
+        objects: [...refsOf(pools), ...refsOf(waiting.slice(0, 5))],
+        evidence: [
+          ...pools.flatMap((pool) => {
+            const ready = conditionOf(pool.object, 'Ready');
+            if (isDeleting(pool.object))
+              return [{ source: pool.source, text: `NodePool ${pool.name} is being deleted` }];
+            return ready === undefined ? [] : [conditionItem(pool, ready)];
+          }),
+          ...waiting.slice(0, 3).map((pod) => ({ source: pod.source, text: `Pod ${pod.namespace}/${pod.name} waits` })),
+        ],
+        fix:
+          pools.length === 0
+            ? fixLines
+            : pools.map(({ name }) => `kubectl describe nodepool ${name}  # fix the condition that is False`),
+      },
+    ];
+  },
+};
+
+const fixLines = [
+  'kubectl get nodepools,ec2nodeclasses  # apply a NodePool and an EC2NodeClass; examples/ has complete ones',
+  'kerf validate -f nodepool.yaml  # before applying',
+];

@@ -1,0 +1,108 @@
+// The controller needs its definitions in the cluster, of its own release. Helm installs a chart's `crds/` once and never
+// touches them again, so upgrades leave old ones behind.
+import type { Evidence } from '../../evidence.ts';
+import { controllerContainer, controllerDeployments } from '../../facts.ts';
+import type { Failure, Found } from '../../failure.ts';
+import { listAt, textAt } from '../../fields.ts';
+import { allCaught, fieldItem, foundIn, refsOf } from '../../found.ts';
+import { kinds } from '../../needs.ts';
+import { refOf } from '../../objects.ts';
+
+const neededAlways = ['nodepools.karpenter.sh', 'nodeclaims.karpenter.sh'];
+
+export const crdMissingOrMismatched: Failure = {
+  id: 'startup/crd-missing-or-mismatched',
+  severity: 'critical',
+  symptom:
+    'CrashLoopBackOff after an upgrade: `panic: failed to setup nodeclaim provider id indexer: no matches for kind "NodeClaim"`.',
+  cause:
+    'The definitions are not installed or come from another release; Helm installs those in a chart only once and never upgrades them',
+  fix: '`helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version "$VERSION" -n kube-system`, then the controller chart of the same version.',
+  needs: [kinds('CustomResourceDefinition', 'Deployment')],
+  signs: [
+    {
+      words: ['no matches for kind', 'indexer', 'no kind is registered', 'could not find the requested resource'],
+      pattern:
+        /(?:panic|failed to (?:setup|set up|start)|indexer|unable to (?:start|create)|if kind is a CRD|failed to get informer|setting up|Reconciler|kind source)\b.{0,250}no matches for kind "(?<kind>NodeClaim|NodePool|EC2NodeClass|NodeOverlay|Machine|Provisioner|AWSNodeTemplate|CapacityBuffer)"|no matches for kind "(?<kind2>NodeClaim|NodePool|EC2NodeClass|NodeOverlay|CapacityBuffer)".{0,200}(?:if kind is a CRD|indexer|kind source|panic|goroutine)/i,
+      unless: /resource mapping not found|ensure CRDs are installed first|unable to recognize/i,
+      where: ['log', 'object', 'asked'],
+    },
+    {
+      words: ['the server could not find the requested resource'],
+      pattern:
+        /(?:failed to list|failed to watch|Failed to watch) \*?v1\w*\.(?<kind>NodeClaim|NodePool|EC2NodeClass|NodeOverlay|Provisioner|Machine)\b.{0,200}the server could not find the requested resource/i,
+      where: ['log', 'object', 'asked'],
+      atLeast: 2,
+    },
+  ],
+  fromText(sightings, evidence) {
+    const missing = [...allCaught(sightings, 'kind'), ...allCaught(sightings, 'kind2')];
+    const names = missing.length === 0 ? 'a definition' : `the definition of ${missing.join(', ')}`;
+    return [
+      foundIn(sightings, {
+        summary: `The controller cannot start: ${names} is missing in the cluster or lacks the version that this release serves.`,
+        fix: fixFor(evidence),
+      }),
+    ];
+  },
+  check(evidence): Found[] {
+    const deployment = controllerDeployments(evidence)[0];
+    const { objects } = evidence;
+    if (deployment === undefined || !objects.isCollected('CustomResourceDefinition')) return [];
+    const release = releaseOf(evidence);
+    // Before 0.32 there were other kinds.
+    if (release !== undefined && release < 32) return [];
+    const missing = neededAlways.filter((name) => objects.find('CustomResourceDefinition', name) === undefined);
+    const unserved = objects.of('CustomResourceDefinition').filter(({ name, object }) => {
+      if (!neededAlways.includes(name) && name !== 'ec2nodeclasses.karpenter.k8s.aws') return false;
+      const needed = release === undefined || release >= 100 ? 'v1' : 'v1beta1';
+      return !listAt(object, 'spec', 'versions').some(
+        (version) => textAt(version, 'name') === needed && textAt(version, 'served') !== 'false',
+      );
+    });
+    if (missing.length === 0 && unserved.length === 0) return [];
+    return [
+      {
+        confidence: 'certain',
+        summary:
+          missing.length > 0
+            ? `The cluster lacks ${missing.join(' and ')}, which the controller needs to start.`
+            : `${unserved.map(({ name }) => name).join(', ')}: the installed definition does not serve the version that the controller reads.`,
+        objects: [refOf(deployment), ...refsOf(unserved)],
+        evidence: [
+          fieldItem(deployment, 'image', textAt(controllerContainer(deployment), 'image')),
+          ...unserved.map((crd) =>
+            fieldItem(
+              crd,
+              'spec.versions',
+              listAt(crd.object, 'spec', 'versions')
+                .map((version) => textAt(version, 'name'))
+                .join(', '),
+            ),
+          ),
+          ...missing.map((name) => ({ source: deployment.source, text: `CustomResourceDefinition ${name} is absent` })),
+        ],
+        fix: fixFor(evidence),
+      },
+    ];
+  },
+  explains: ['scheduling/no-usable-nodepool'],
+};
+
+/** 107 for 1.7, 37 for 0.37; undefined when the image has no such tag. */
+function releaseOf(evidence: Evidence): number | undefined {
+  const deployment = controllerDeployments(evidence)[0];
+  const image = deployment === undefined ? '' : textAt(controllerContainer(deployment), 'image');
+  const match = /karpenter[^:@]*:v?(\d+)\.(\d+)\./.exec(image);
+  return match === null ? undefined : Number(match[1]) * 100 + Number(match[2]);
+}
+
+function fixFor(evidence: Evidence): string[] {
+  const deployment = controllerDeployments(evidence)[0];
+  const image = deployment === undefined ? '' : textAt(controllerContainer(deployment), 'image');
+  const version = /karpenter[^:@]*:v?(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? '"$VERSION"';
+  return [
+    `helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version ${version} --namespace ${deployment?.namespace ?? 'kube-system'}`,
+    'Use the version of the controller chart itself; for Kerf: kerf crds | kubectl apply --server-side -f -',
+  ];
+}

@@ -1,0 +1,24 @@
+export { AwsAnswers } from './aws-answers.ts';
+export { areas, catalogue } from './catalogue.ts';
+export { instanceOf, unregisteredClaims } from './claims.ts';
+export { controllerIdentity } from './controller-identity.ts';
+export { diagnose, isAtLeast } from './diagnose.ts';
+export { type Evidence, evidenceOf } from './evidence.ts';
+export { clusterName, controllerDeployments, nodeRoles, settingOf } from './facts.ts';
+export {
+  type CheckOutcome,
+  type Diagnosis,
+  type Failure,
+  type Finding,
+  type ObjectRef,
+  type Severity,
+  type Sighting,
+  severities,
+  type TextKind,
+} from './failure.ts';
+export { listAt, textAt } from './fields.ts';
+export { objectTexts } from './object-texts.ts';
+export { Objects } from './objects.ts';
+export { failuresPage } from './reference-page.ts';
+export { type Codec, type ScannedText, TextScanner, type TextSource } from './text/scan.ts';
+export { stillOpen } from './text/still-open.ts';

@@ -1,0 +1,67 @@
+// What security groups and routes let through, as far as EC2 describes them. Only a sure refusal counts: what cannot be
+// read (prefix lists, IPv6 ranges, another account's groups) is taken as admitted.
+import type { Evidence } from './evidence.ts';
+import { listAt, numberAt, textAt } from './fields.ts';
+
+export interface Group {
+  id: string;
+  rules: readonly unknown[];
+  source: string;
+}
+
+export function securityGroup({ aws }: Evidence, id: string): Group | undefined {
+  const found = aws.items('ec2-describe-security-groups').find(({ item }) => textAt(item, 'GroupId') === id);
+  return found === undefined ? undefined : { id, rules: listAt(found.item, 'IpPermissions'), source: found.source };
+}
+
+/** One of the groups admits TCP on this port from one of the callers' groups, or from a range that may hold them. */
+export function admits(groups: readonly Group[], port: number, callers: readonly string[]): boolean {
+  return groups.some(({ rules }) => rules.some((rule) => coversPort(rule, port) && comesFrom(rule, callers)));
+}
+
+function coversPort(rule: unknown, port: number): boolean {
+  const protocol = textAt(rule, 'IpProtocol');
+  if (protocol === '-1') return true;
+  return (
+    (protocol === 'tcp' || protocol === '6') &&
+    (numberAt(rule, 'FromPort') ?? 0) <= port &&
+    port <= (numberAt(rule, 'ToPort') ?? 65_535)
+  );
+}
+
+function comesFrom(rule: unknown, callers: readonly string[]): boolean {
+  if (listAt(rule, 'PrefixListIds').length > 0 || listAt(rule, 'Ipv6Ranges').length > 0) return true;
+  if (listAt(rule, 'IpRanges').length > 0) return true;
+  return listAt(rule, 'UserIdGroupPairs').some((pair) => callers.includes(textAt(pair, 'GroupId')));
+}
+
+/** Groups in front of the API server inside the VPC; none where it is not private. */
+export function apiServerGroups({ aws }: Evidence): string[] {
+  return aws.bodies('eks-describe-cluster').flatMap(({ item }) => {
+    const vpc = ['resourcesVpcConfig'] as const;
+    if (textAt(item, ...vpc, 'endpointPrivateAccess') !== 'true') return [];
+    return [
+      textAt(item, ...vpc, 'clusterSecurityGroupId'),
+      ...listAt(item, ...vpc, 'securityGroupIds').map(String),
+    ].filter((id) => id !== '');
+  });
+}
+
+/** The route table of a subnet leads out of the VPC; undefined when routes are not known. */
+export function hasWayOut({ aws }: Evidence, subnet: string, vpc: string): boolean | undefined {
+  const tables = aws.items('ec2-describe-route-tables').map(({ item }) => item);
+  if (tables.length === 0) return undefined;
+  const own = tables.find((table) => listAt(table, 'Associations').some((one) => textAt(one, 'SubnetId') === subnet));
+  const main = tables.find(
+    (table) =>
+      textAt(table, 'VpcId') === vpc && listAt(table, 'Associations').some((one) => textAt(one, 'Main') === 'true'),
+  );
+  const table = own ?? main;
+  if (table === undefined) return undefined;
+  return listAt(table, 'Routes').some(
+    (route) =>
+      ['0.0.0.0/0', '::/0'].includes(
+        textAt(route, 'DestinationCidrBlock') || textAt(route, 'DestinationIpv6CidrBlock'),
+      ) && textAt(route, 'State') !== 'blackhole',
+  );
+}

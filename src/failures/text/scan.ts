@@ -1,0 +1,384 @@
+// Looks for the signs of every failure in texts of any size, as bytes come in: memory is bounded by the chunk, whatever the
+// file. A sign may reach over a few lines, because terminals, mails and YAML wrap; it must touch the line with its literal.
+//
+// What a text yields: for each sign its first places, how often it stands there, and whether a milestone came after the
+// last one (then the trouble is over and nothing is reported).
+import type { Failure, FailureId, Milestone, ObjectRef, Sighting, Sign, TextKind } from '../failure.ts';
+import { cleanContinuation, cleanText, timeIn } from './clean.ts';
+import { Keywords } from './keywords.ts';
+import { milestones } from './milestones.ts';
+
+/** Places kept per sign and text; more add nothing for a reader. */
+const keptPlaces = 3;
+/** From here on only some of a sign's hits are looked at: a log that repeats one error a million times. */
+const sampleAfter = 200;
+/** Bytes looked at around a hit in a very long line. */
+const reach = 4_000;
+/** Longest stretch without a line break that is taken as one line. */
+const longestLine = 1 << 20;
+const linesBefore = 3;
+const linesAfter = 4;
+/** Wider matches are two unrelated lines. */
+const shownChars = 400;
+
+/** Between text and bytes; the inner rooms have no TextDecoder, so the edge brings one. */
+export interface Codec {
+  encode(text: string): Uint8Array;
+  decode(bytes: Uint8Array): string;
+}
+
+interface Target {
+  id?: FailureId;
+  sign: Sign;
+  milestone?: Milestone;
+}
+
+interface Progress {
+  count: number;
+  tried: number;
+  places: Sighting[];
+  lastAt: number;
+  lastTimeMs?: number;
+}
+
+export interface TextSource {
+  source: string;
+  kind: TextKind;
+  about?: ObjectRef;
+  /** When the text was written, for texts that carry no times of their own (an Event's message). */
+  timeMs?: number;
+  /** Lines above the first line of what is pushed. */
+  lineOffset?: number;
+}
+
+export class TextScanner {
+  readonly #codec: Codec;
+  readonly #keywords: Keywords;
+  readonly #targets: Target[] = [];
+  /** For each literal the targets that it may begin. */
+  readonly #targetsOf: number[][] = [];
+
+  constructor(catalogue: readonly Failure[], codec: Codec) {
+    this.#codec = codec;
+    const literals = new Map<string, number[]>();
+    const add = (target: Target): void => {
+      const index = this.#targets.push(target) - 1;
+      for (const word of target.sign.words) {
+        const known = literals.get(word);
+        if (known === undefined) literals.set(word, [index]);
+        else known.push(index);
+      }
+    };
+    for (const { id, signs = [] } of catalogue) for (const sign of signs) add({ id, sign });
+    for (const [milestone, { words, pattern }] of Object.entries(milestones))
+      add({ sign: { words, pattern }, milestone: milestone as Milestone });
+    this.#keywords = new Keywords([...literals.keys()]);
+    this.#targetsOf.push(...literals.values());
+  }
+
+  open(source: TextSource): TextStream {
+    return new TextStream(source, {
+      codec: this.#codec,
+      keywords: this.#keywords,
+      targets: this.#targets,
+      targetsOf: this.#targetsOf,
+    });
+  }
+
+  /** A text that is at hand as a whole. */
+  scan(source: TextSource, text: string): ScannedText {
+    const stream = this.open(source);
+    stream.push(this.#codec.encode(text));
+    return stream.end();
+  }
+}
+
+export interface ScannedText {
+  sightings: readonly Sighting[];
+  /** The last instant that the text names, in milliseconds. */
+  lastTimeMs?: number;
+  lines: number;
+  /** What came right in it, and when last. */
+  milestones: readonly { milestone: Milestone; timeMs: number | undefined }[];
+}
+
+interface Wrapped {
+  before: string;
+  own: string;
+  after: string;
+}
+
+interface SeenLines {
+  buffer: Uint8Array;
+  from: number;
+  end: number;
+  raw: string;
+  line: string;
+  wrapped(): Wrapped;
+}
+
+interface Compiled {
+  codec: Codec;
+  keywords: Keywords;
+  targets: readonly Target[];
+  targetsOf: readonly number[][];
+}
+
+export class TextStream {
+  readonly #source: TextSource;
+  readonly #compiled: Compiled;
+  readonly #progress = new Map<number, Progress>();
+  #buffer = new Uint8Array(0);
+  /** Where the part that was not scanned yet begins; lines before it are kept for wrapped signs. */
+  #from = 0;
+  /** Line number (from 1) of `#from`. */
+  #line: number;
+  #isWide: boolean | undefined;
+  #seen: SeenLines | undefined;
+
+  constructor(source: TextSource, compiled: Compiled) {
+    this.#source = source;
+    this.#compiled = compiled;
+    this.#line = 1 + (source.lineOffset ?? 0);
+  }
+
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return;
+    // PowerShell writes UTF-16: without its zero bytes the ASCII part reads as usual.
+    this.#isWide ??= chunk[0] === 0xff && chunk[1] === 0xfe;
+    const bytes = this.#isWide ? chunk.filter((byte) => byte !== 0) : chunk;
+    const joined = new Uint8Array(this.#buffer.length + bytes.length);
+    joined.set(this.#buffer);
+    joined.set(bytes, this.#buffer.length);
+    this.#buffer = joined;
+    let to = this.#buffer.length;
+    // The last lines wait for those that may follow.
+    for (let lines = 0; lines <= linesAfter && to > 0; lines += 1) to = this.#buffer.lastIndexOf(10, to - 1);
+    if (to + 1 > this.#from) this.#scanTo(to + 1);
+    else if (this.#buffer.length - this.#from > longestLine) this.#scanTo(this.#buffer.length);
+  }
+
+  end(): ScannedText {
+    this.#scanTo(this.#buffer.length);
+    const lastTimeMs = lastTimeIn(this.#compiled.codec, this.#buffer) ?? this.#source.timeMs;
+    const lines = this.#line;
+    return {
+      sightings: this.#sightings(),
+      milestones: this.#milestones(),
+      lines,
+      ...(lastTimeMs === undefined ? {} : { lastTimeMs }),
+    };
+  }
+
+  #milestones(): { milestone: Milestone; timeMs: number | undefined }[] {
+    return [...this.#progress].flatMap(([index, { count, lastTimeMs }]) => {
+      const milestone = this.#compiled.targets[index]?.milestone;
+      return milestone === undefined || count === 0 ? [] : [{ milestone, timeMs: lastTimeMs }];
+    });
+  }
+
+  #scanTo(to: number): void {
+    const buffer = this.#buffer;
+    const hits: { target: number; position: number }[] = [];
+    this.#compiled.keywords.scan(buffer, this.#from, to, (literal, position) => {
+      for (const target of this.#compiled.targetsOf[literal] ?? []) hits.push({ target, position });
+    });
+    let line = this.#line;
+    let counted = this.#from;
+    const seen = new Set<number>();
+    let seenAt = -1;
+    for (const { target, position } of hits) {
+      for (let next = buffer.indexOf(10, counted); next >= 0 && next < position; next = buffer.indexOf(10, counted)) {
+        line += 1;
+        counted = next + 1;
+      }
+      // One look per sign and line; again where the line is very long.
+      if (counted !== seenAt || position - counted > reach) seen.clear();
+      seenAt = counted;
+      if (seen.has(target)) continue;
+      seen.add(target);
+      this.#look(target, position, counted, line);
+    }
+    for (let next = buffer.indexOf(10, counted); next >= 0 && next < to; next = buffer.indexOf(10, counted)) {
+      line += 1;
+      counted = next + 1;
+    }
+    this.#line = line;
+    this.#keep(to);
+  }
+
+  /** Lets go of what was scanned, but for the lines a wrapped sign may begin in. */
+  #keep(to: number): void {
+    let start = to;
+    for (let lines = 0; lines <= linesBefore && start > 1; lines += 1)
+      start = this.#buffer.lastIndexOf(10, start - 2) + 1;
+    start = Math.max(start, to - 4 * reach, 0);
+    this.#buffer = this.#buffer.slice(start);
+    this.#from = to - start;
+  }
+
+  #look(index: number, position: number, lineStart: number, line: number): void {
+    const target = this.#compiled.targets[index] as Target;
+    const { sign } = target;
+    if (sign.where !== undefined && !sign.where.includes(this.#source.kind)) return;
+    let progress = this.#progress.get(index);
+    if (progress === undefined) {
+      progress = { count: 0, tried: 0, places: [], lastAt: -1 };
+      this.#progress.set(index, progress);
+    }
+    progress.tried += 1;
+    const isSampled = progress.count > sampleAfter && progress.tried % 16 !== 0;
+    if (isSampled) {
+      progress.count += 1;
+      progress.lastAt = line;
+      return;
+    }
+    const found = this.#match(sign, position, lineStart);
+    if (found === undefined) return;
+    progress.count += 1;
+    progress.lastAt = line;
+    const timeMs = timeIn(found.raw) ?? this.#source.timeMs;
+    if (timeMs !== undefined) progress.lastTimeMs = timeMs;
+    if (target.id === undefined || progress.places.length >= keptPlaces) return;
+    const { source, kind, about } = this.#source;
+    progress.places.push({
+      id: target.id,
+      sign,
+      kind,
+      source,
+      ...(kind === 'object' ? {} : { line }),
+      text: shorten(found.raw, found.match[0]),
+      groups: found.match.groups ?? {},
+      around: found.around,
+      ...(timeMs === undefined ? {} : { timeMs }),
+      count: 1,
+      ...(about === undefined ? {} : { about }),
+    });
+  }
+
+  #match(
+    sign: Sign,
+    position: number,
+    lineStart: number,
+  ): { match: RegExpExecArray; raw: string; around: string } | undefined {
+    const seen = this.#linesAt(position, lineStart);
+    const direct = sign.pattern.exec(seen.line);
+    if (direct !== null) {
+      const refused = sign.unless?.test(seen.line) === true;
+      return refused ? undefined : { match: direct, raw: seen.raw, around: this.#around(lineStart, seen.end) };
+    }
+    // Wrapped: the lines around, the match touching this one.
+    const { before, own, after } = seen.wrapped();
+    const joined = `${before} ${own} ${after}`;
+    const match = firstTouching(sign.pattern, joined, before.length + 1, before.length + 1 + own.length);
+    if (match === undefined || sign.unless?.test(match[0]) === true) return undefined;
+    return { match, raw: seen.raw, around: joined };
+  }
+
+  /** The text at a hit, read once for all signs that look at it. */
+  #linesAt(position: number, lineStart: number): SeenLines {
+    const buffer = this.#buffer;
+    const from = Math.max(lineStart, position - reach);
+    if (this.#seen?.from === from && this.#seen.buffer === buffer) return this.#seen;
+    const { codec } = this.#compiled;
+    const end = lineEnd(buffer, position);
+    const raw = codec.decode(buffer.subarray(from, Math.min(end, position + reach)));
+    let wrapped: Wrapped | undefined;
+    this.#seen = {
+      buffer,
+      from,
+      end,
+      raw,
+      line: cleanText(raw),
+      wrapped: () =>
+        (wrapped ??= {
+          before: linesAbove(codec, buffer, lineStart, linesBefore).map(cleanContinuation).join(' '),
+          own: cleanContinuation(raw),
+          after: linesBelow(codec, buffer, end, linesAfter).map(cleanContinuation).join(' '),
+        }),
+    };
+    return this.#seen;
+  }
+
+  #around(lineStart: number, end: number): string {
+    const above = linesAbove(this.#compiled.codec, this.#buffer, lineStart, linesBefore);
+    const below = linesBelow(this.#compiled.codec, this.#buffer, end, linesAfter);
+    const own = this.#compiled.codec.decode(this.#buffer.subarray(lineStart, Math.min(end, lineStart + 2 * reach)));
+    return cleanText([...above, own, ...below].join(' '));
+  }
+
+  #sightings(): Sighting[] {
+    const reached = new Map<Milestone, number>();
+    for (const [index, { lastAt, count }] of this.#progress) {
+      const milestone = this.#compiled.targets[index]?.milestone;
+      if (milestone !== undefined && count > 0) reached.set(milestone, lastAt);
+    }
+    return [...this.#progress].flatMap(([index, { count, places, lastAt, lastTimeMs }]) => {
+      const { sign } = this.#compiled.targets[index] as Target;
+      if (count < (sign.atLeast ?? 1)) return [];
+      if (sign.ownLog === true && this.#source.kind === 'log' && !reached.has('autoscaler')) return [];
+      if (sign.until?.some((milestone) => (reached.get(milestone) ?? -1) > lastAt) === true) return [];
+      return places.map((place) => ({
+        ...place,
+        count,
+        ...(lastTimeMs === undefined ? {} : { timeMs: Math.max(place.timeMs ?? lastTimeMs, lastTimeMs) }),
+      }));
+    });
+  }
+}
+
+function lineEnd(buffer: Uint8Array, from: number): number {
+  const end = buffer.indexOf(10, from);
+  return end < 0 ? buffer.length : end;
+}
+
+function linesAbove(codec: Codec, buffer: Uint8Array, lineStart: number, count: number): string[] {
+  const lines: string[] = [];
+  let end = lineStart - 1;
+  while (end > 0 && lines.length < count) {
+    const start = buffer.lastIndexOf(10, end - 1) + 1;
+    lines.unshift(codec.decode(buffer.subarray(Math.max(start, end - 1_000), end)));
+    end = start - 1;
+  }
+  return lines;
+}
+
+function linesBelow(codec: Codec, buffer: Uint8Array, end: number, count: number): string[] {
+  const lines: string[] = [];
+  let start = end + 1;
+  while (start < buffer.length && lines.length < count) {
+    const next = lineEnd(buffer, start);
+    lines.push(codec.decode(buffer.subarray(start, Math.min(next, start + 1_000))));
+    start = next + 1;
+  }
+  return lines;
+}
+
+function firstTouching(pattern: RegExp, text: string, from: number, to: number): RegExpExecArray | undefined {
+  const everywhere = new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`);
+  for (let tries = 0; tries < 8; tries += 1) {
+    const match = everywhere.exec(text);
+    if (match === null) return undefined;
+    if (match.index < to && match.index + match[0].length > from) return match;
+    everywhere.lastIndex = match.index + 1;
+  }
+  return undefined;
+}
+
+function shorten(raw: string, matched: string): string {
+  const text = raw.trim();
+  if (text.length <= shownChars) return text;
+  const at = Math.max(0, text.indexOf(matched.slice(0, 30)));
+  const start = Math.max(0, at - 80);
+  return `${start > 0 ? '…' : ''}${text.slice(start, start + shownChars)}…`;
+}
+
+function lastTimeIn(codec: Codec, buffer: Uint8Array): number | undefined {
+  const tail = codec.decode(buffer.subarray(Math.max(0, buffer.length - 16_384)));
+  let last: number | undefined;
+  for (const line of tail.split('\n')) {
+    const time = timeIn(line);
+    if (time !== undefined && (last === undefined || time > last)) last = time;
+  }
+  return last;
+}
