@@ -129,7 +129,7 @@ const told = async (...args: string[]): Promise<string> => (await explain(...arg
 
 describe('a pod', () => {
   test('that waits is told what becomes of it', async () => {
-    expect(await told('pod', 'fits')).toMatch(/^default\/fits {2}fits on kept, /);
+    expect(await told('pod', 'fits')).toBe('default/fits  fits on kept: kube-scheduler places it there\n');
     expect(await told('pod', 'needs-node')).toMatch(/gets a new node of NodePool unused\n {2}large in z1, on-demand, /);
     expect(await told('pod', 'default/giant')).toContain('(InsufficientResources)');
   });
@@ -137,13 +137,17 @@ describe('a pod', () => {
   test('that runs is told whether it keeps its node', async () => {
     const text = await told('pod', 'guard');
     expect(text).toMatch(/^default\/guard {2}has a node: guarded\n {2}keeps its node: .*\(PodDoNotDisrupt\)\n/);
-    expect(text).toMatch(/ {2}its node stays: \d things? would have to change; kerf explain node guarded\n$/);
+    // Taking the annotation away would not let the node go: that is not suggested, here or for the node.
+    expect(text).toMatch(
+      /PodDoNotDisrupt\)\n {2}its node stays: its pods, .* would need several new nodes; kerf explain node guarded\n$/,
+    );
+    expect(await told('node', 'guarded')).toMatch(/ {2}stays:\n {2}1\. .*\(NeedsMoreNodes\)\n {5}nothing to do: .*\n$/);
     expect(await told('pod', 'a/twin')).not.toContain('keeps its node');
   });
 
   test('whose node is on its way out is told where it goes next', async () => {
     expect(await told('pod', 'mover')).toMatch(
-      /^default\/mover {2}fits on kept, .*\n {2}its node is on its way out; kerf explain node leaving\n$/,
+      /^default\/mover {2}fits on kept: .*\n {2}its node is on its way out; kerf explain node leaving\n$/,
     );
   });
 
@@ -181,12 +185,21 @@ describe('a node', () => {
 describe('a NodePool', () => {
   test('tells what its budgets allow', async () => {
     expect(await told('nodepool', 'closed')).toContain(
-      '  budgets: of 1 node, 0 for Empty, any number for Drifted, any number for Underutilized may be out at once; 0 are\n',
+      '  Budgets (1 node): Empty 0 of 0 in use, Drifted 0 of any number in use, Underutilized 0 of any number in use\n',
     );
   });
 
+  test('shows what of its limits is in use', async () => {
+    const limited = snapshot.replace(
+      '"name":"default"},"spec":{',
+      '"name":"default"},"spec":{"limits":{"cpu":"40","nodes":"1k"},',
+    );
+    const { out } = await runCommand(configure, ['np', 'default', '--snapshot', '-'], limited);
+    expect(out).toContain('\n  Limits in use: cpu 16 of 40, nodes 2 of 1k\n');
+  });
+
   test('without nodes is explained too', async () => {
-    expect(await told('nodepool', 'unused')).toMatch(/^NodePool unused {2}0 nodes, .*\n {2}budgets: of 0 nodes/);
+    expect(await told('nodepool', 'unused')).toMatch(/^NodePool unused {2}0 nodes, .*\n {2}Budgets \(0 nodes\): /);
     expect(await told('nodepool', 'unused', '-o', 'json')).toBe('[]\n');
     await expect(explain('nodepool', 'nope')).rejects.toThrow(
       'no nodepool nope here; there are closed, default, unused',

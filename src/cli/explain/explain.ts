@@ -4,12 +4,13 @@ import { type Command, Option } from 'commander';
 import { atOnce, KerfError, parseTime } from '../../base/index.ts';
 import { nodeVerdicts, Round, type Snapshot } from '../../core/index.ts';
 import { isTerminal } from '../../state/index.ts';
+import { claimStory, findPod, namesText, nodeOfPod, podStory } from '../../view/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { type Progress, paintFor, progressLine } from '../output/index.ts';
 import { deviceSelectors, loadSnapshot, makePlan, type PlanFlags, serialize } from '../plan/plan.ts';
-import { namesText } from './names.ts';
-import { nodeOfPod, renderNodeOfPod } from './pod-node.ts';
-import { findPod, podStory, renderPodStory } from './pod-story.ts';
+import { renderNodeOfPod } from './pod-node.ts';
+import { renderClaimStory } from './render-claim-story.ts';
+import { renderPodStory } from './render-pod-story.ts';
 import { renderPool, renderVerdict } from './render-verdict.ts';
 
 interface ExplainFlags {
@@ -17,20 +18,43 @@ interface ExplainFlags {
   snapshot?: string;
   context?: string | true;
   kubeconfig?: string;
+  featureGates?: string;
+  namespace?: string;
   output: 'text' | 'json' | 'yaml';
 }
 
-const subjects = ['pod', 'node', 'nodeclaim', 'nodepool'];
+const subjects = ['pod', 'node', 'nodeclaim', 'nodepool', 'cluster'] as const;
+type Subject = (typeof subjects)[number];
+
+/** As kubectl has them, and `cluster` for what has no name. */
+const shortNames: Readonly<Record<string, Subject>> = { po: 'pod', no: 'node', nc: 'nodeclaim', np: 'nodepool' };
+
+/** Also plural, also in capitals. */
+function subjectOf(kind: string): Subject {
+  const word = kind.toLowerCase();
+  const subject = shortNames[word] ?? subjects.find((each) => each === word || `${each}s` === word);
+  if (subject !== undefined) return subject;
+  const short = Object.keys(shortNames).join(', ');
+  throw new KerfError(
+    'FlagsInvalid',
+    `cannot explain a ${kind}: ask about one of ${subjects.join(', ')} (or ${short})`,
+  );
+}
 
 export function configure(command: Command, run: CommandRunner): void {
   command
     .description('Say why a pod waits, or why a node stays, and what would happen to it.')
     .argument('<kind>', `what to explain: ${subjects.join(', ')}`)
-    .argument('<name>', "its name; a pod's may be namespace/name")
+    .argument('[name]', "its name; a pod's may be namespace/name; the cluster has none")
+    .option('-n, --namespace <name>', 'namespace of the pod; by default it is looked for in all')
     .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
     .option('--snapshot <file>', 'look at a snapshot (see `kerf snapshot`)')
     .option('--context [name]', 'look at a live cluster: a context of the kubeconfig, the current one by default')
     .option('--kubeconfig <file>', 'kubeconfig to use with --context')
+    .option(
+      '--feature-gates <list>',
+      "gates of the controller, like SpotToSpotConsolidation=true; by default the controller's own",
+    )
     .addOption(new Option('-o, --output <format>', 'format').choices(['text', 'json', 'yaml']).default('text'))
     .addHelpText('after', helpText)
     .action(run(explain));
@@ -43,26 +67,34 @@ Exit codes:
 
 Examples:
   kerf explain node ip-10-0-3-7.ec2.internal --context
-  kerf explain pod shop/web-7d4b9 --context prod
+  kerf explain po web-7d4b9 -n shop --context prod
   kerf explain nodepool default --snapshot cluster.json -o json`;
 
-async function explain(terminal: Terminal, kind: string, name: string, flags: ExplainFlags): Promise<number> {
-  const subject = kind.toLowerCase().replace(/s$/, '');
-  if (!subjects.includes(subject)) {
-    throw new KerfError('FlagsInvalid', `cannot explain a ${kind}: ask about one of ${subjects.join(', ')}`);
-  }
+async function explain(
+  terminal: Terminal,
+  kind: string,
+  given: string | undefined,
+  flags: ExplainFlags,
+): Promise<number> {
+  // `pod/web`, as kubectl takes it.
+  const [kindOnly = '', ...rest] = given === undefined ? kind.split('/') : [kind];
+  const subject = subjectOf(kindOnly);
+  const name = given ?? (rest.length > 0 ? rest.join('/') : undefined);
+  if (name === undefined && subject !== 'cluster')
+    throw new KerfError('FlagsInvalid', `which ${subject}? give its name: kerf explain ${subject} NAME`);
   const progress = progressLine(terminal);
   try {
     // Without any source, the cluster of the kubeconfig is meant.
     const hasSource = flags.snapshot !== undefined || flags.filename !== undefined || flags.context !== undefined;
-    const given: PlanFlags = {
+    const source: PlanFlags = {
       ...flags,
       ...(hasSource ? {} : { context: true as const }),
       improve: true,
       output: 'json',
     };
-    const explained = subject === 'pod' ? explainPod : explainNodes;
-    const { data, text } = await explained(terminal, given, { subject, name }, progress);
+    const explained = subject === 'pod' ? explainPod : subject === 'cluster' ? explainCluster : explainNodes;
+    const asked = { subject, name: name ?? '', namespace: flags.namespace };
+    const { data, text } = await explained(terminal, source, asked, progress);
     progress.clear();
     terminal.out(flags.output === 'text' ? text : await serialize(data, flags.output));
     return exitCode.ok;
@@ -78,21 +110,22 @@ interface Explained {
 }
 
 interface Asked {
-  subject: string;
+  subject: Subject;
   name: string;
+  namespace?: string | undefined;
 }
 
 async function explainPod(
   terminal: Terminal,
   flags: PlanFlags,
-  { name }: Asked,
+  { name, namespace }: Asked,
   progress: Progress,
 ): Promise<Explained> {
   const relaxed = new Map<string, readonly string[]>();
   const onRelaxed = (pod: string, changes: readonly string[]): void => void relaxed.set(pod, changes);
   const { plan, snapshot } = await makePlan(terminal, flags, flags.filename ?? [], progress, { onRelaxed });
-  const pod = findPod(snapshot, name);
-  const story = podStory(pod, plan, relaxed);
+  const pod = findPod(snapshot, namespace === undefined || name.includes('/') ? name : `${namespace}/${name}`);
+  const story = podStory(pod, { plan, snapshot, relaxed });
   const paint = paintFor(terminal);
   const text = renderPodStory(story, { paint, columns: terminal.columns });
   const { nodeName } = pod.spec ?? {};
@@ -123,8 +156,13 @@ async function explainNodes(
       );
     }
     const parts = verdicts.map((verdict) => renderVerdict(verdict, nowMs, paint));
-    return { data: verdicts, text: [renderPool(fleet, name, verdicts, paint), ...parts].join('\n') };
+    const { limitsLines } = await import('./cluster-story.ts');
+    const heading = `${renderPool(fleet, name, verdicts, paint)}${limitsLines(snapshot, name)}`;
+    return { data: verdicts, text: [heading, ...parts].join('\n') };
   }
+  const waiting = subject === 'nodeclaim' ? claimStory(snapshot, name) : undefined;
+  if (waiting !== undefined)
+    return { data: [waiting], text: renderClaimStory(waiting, { paint, columns: terminal.columns }) };
   const namesOf = ({ name: own, machine }: (typeof fleet.members)[number]): string[] => [
     ...(subject === 'node' && machine.node !== undefined ? [own] : []),
     ...(machine.claim === undefined ? [] : [machine.claim.metadata.name]),
@@ -138,6 +176,18 @@ async function explainNodes(
     );
   }
   return { data: verdicts, text: verdicts.map((verdict) => renderVerdict(verdict, nowMs, paint)).join('\n') };
+}
+
+async function explainCluster(
+  terminal: Terminal,
+  flags: PlanFlags,
+  _asked: Asked,
+  progress: Progress,
+): Promise<Explained> {
+  const { plan, snapshot } = await makePlan(terminal, flags, flags.filename ?? [], progress);
+  const { clusterStory, renderClusterStory } = await import('./cluster-story.ts');
+  const story = clusterStory(snapshot, plan, atOnce(nodeVerdicts(await roundOver(snapshot))));
+  return { data: story, text: renderClusterStory(story, paintFor(terminal)) };
 }
 
 async function roundOver(snapshot: Snapshot): Promise<Round> {

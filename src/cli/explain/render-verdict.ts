@@ -1,11 +1,10 @@
 // Verdicts in words: what would happen to a node, or what keeps it; and what the nodes of a pool come to.
 import { parseTime } from '../../base/index.ts';
 import { type Fleet, insteadText, type NodeVerdict, verdictCode } from '../../core/index.ts';
+import { spanText } from '../../view/index.ts';
 import { counted, type Paint } from '../output/index.ts';
 import { price } from '../plan/money.ts';
-
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
+import { usefulSteps } from './useful-steps.ts';
 
 const minuteMs = 60_000;
 
@@ -20,7 +19,13 @@ export function renderPool(fleet: Fleet, name: string, verdicts: readonly NodeVe
   }
   const reasons = [...keeping].sort((left, right) => right[1] - left[1]).map(([code, count]) => `${count} ${code}`);
   const lines = [`${paint.bold(`NodePool ${name}`)}  ${counted(verdicts.length, 'node')}, ${price(total)}`];
-  if (going.length > 0) lines.push(`  ${going.length} would go by themselves, saving up to ${price(saving)}`);
+  if (going.length > 0) {
+    const [what, saved] =
+      going.length === 1
+        ? ['1 node could be removed or replaced', '']
+        : [`${going.length} nodes could each be removed or replaced (one at a time, not all together)`, 'at most '];
+    lines.push(`  ${what}, saving ${saved}${price(saving)}`);
+  }
   if (reasons.length > 0) lines.push(`  ${verdicts.length - going.length} stay: ${reasons.join(', ')}`);
   const budgets = budgetLine(fleet, name);
   if (budgets !== undefined) lines.push(budgets);
@@ -33,10 +38,9 @@ function budgetLine(fleet: Fleet, name: string): string | undefined {
   const { total, consuming } = fleet.countsOf(name);
   const allowed = (['Empty', 'Drifted', 'Underutilized'] as const).map((reason) => {
     const budget = fleet.budget(pool, reason);
-    return `${Number.isFinite(budget.allowed) ? budget.allowed : 'any number'} for ${reason}`;
+    return `${reason} ${consuming} of ${Number.isFinite(budget.allowed) ? budget.allowed : 'any number'} in use`;
   });
-  const out = `${consuming} ${consuming === 1 ? 'is' : 'are'}`;
-  return `  budgets: of ${counted(total, 'node')}, ${allowed.join(', ')} may be out at once; ${out}`;
+  return `  Budgets (${counted(total, 'node')}): ${allowed.join(', ')}`;
 }
 
 export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint): string {
@@ -48,9 +52,10 @@ export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint)
   const sinceMs = nowMs - (parseTime(verdict.since ?? '') ?? nowMs);
   const since = sinceMs < minuteMs ? '' : ` for ${spanText(sinceMs)} now`;
   if (verdict.verdict === 'keep') {
-    lines.push(`  ${staysText(verdict, since)}`);
-    for (const [index, { code, message, suggestion, pods }] of verdict.blockers.entries()) {
-      lines.push(`  ${index + 1}. ${message} (${code})`);
+    const steps = usefulSteps(verdict);
+    lines.push(`  ${staysText(verdict, steps, since)}`);
+    for (const [index, { code, message, suggestion, pods }] of steps.entries()) {
+      lines.push(`  ${index + 1}. ${plainly(code, message)} (${code})`);
       if (pods !== undefined) lines.push(`     ${counted(pods.length, 'pod')}: ${shortList(pods)}`);
       if (suggestion !== undefined) lines.push(`     ${paint.dim(suggestion)}`);
     }
@@ -64,21 +69,21 @@ export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint)
 
 /** Somebody or something is removing it already. */
 export function isOnItsWayOut({ blockers }: NodeVerdict): boolean {
-  return ['Leaving', 'AlreadyDisrupting'].includes(blockers[0]?.code ?? '');
+  return ['Leaving', 'DrainBlocked', 'AlreadyDisrupting'].includes(blockers[0]?.code ?? '');
 }
 
-function staysText(verdict: NodeVerdict, since: string): string {
+function staysText(verdict: NodeVerdict, steps: NodeVerdict['blockers'], since: string): string {
   if (isOnItsWayOut(verdict)) return `is on its way out${since}:`;
-  const { blockers } = verdict;
-  const isFinal = blockers.every(({ suggestion }) => suggestion?.startsWith('nothing to do') === true);
+  const isFinal = steps.every(({ suggestion }) => suggestion?.startsWith('nothing to do') === true);
   return isFinal ? `stays${since}:` : `stays${since}; to let it go, in this order:`;
 }
 
-function spanText(ms: number): string {
-  if (ms >= 2 * dayMs) return `${(ms / dayMs).toFixed(1)} days`;
-  if (ms >= 2 * hourMs) return `${(ms / hourMs).toFixed(1)} hours`;
-  if (ms >= 2 * minuteMs) return counted(Math.round(ms / minuteMs), 'minute');
-  return counted(Math.max(0, Math.round(ms / 1000)), 'second');
+/** Texts that events must keep are said in other words here. */
+function plainly(code: string, message: string): string {
+  const candidates = /^Can't remove without creating (\d+) candidates$/.exec(message)?.[1];
+  return code === 'NeedsMoreNodes' && candidates !== undefined
+    ? `its pods would need ${candidates} new nodes, so nothing is saved`
+    : message;
 }
 
 function shortList(names: readonly string[]): string {

@@ -1,10 +1,11 @@
-// Why a pod waits, and what will become of it: the plan's answer for this one pod, or why the plan does not ask.
-import { KerfError } from '../../base/index.ts';
-import type { Plan, PlannedNode, Reason, Snapshot } from '../../core/index.ts';
-import type { Pod } from '../../ports/index.ts';
-import { counted, type Paint, wrapText } from '../output/index.ts';
-import { price } from '../plan/money.ts';
+// Why a pod waits, and what will become of it: the plan's answer for this one pod, or why the plan does not ask. The same on
+// every screen.
+import { KerfError, parseTime } from '../base/index.ts';
+import type { Plan, PlannedNode, Reason, Snapshot } from '../core/index.ts';
+import type { Pod } from '../ports/index.ts';
+import { claimStory } from './claim-story.ts';
 import { namesText } from './names.ts';
+import { spanText } from './span-text.ts';
 
 export interface PodStory {
   pod: string;
@@ -34,8 +35,14 @@ export function findPod(snapshot: Snapshot, name: string): Pod {
   return pod;
 }
 
-/** `relaxed` says for each pod what it does without. */
-export function podStory(pod: Pod, plan: Plan, relaxed: ReadonlyMap<string, readonly string[]>): PodStory {
+export interface PodStoryInputs {
+  plan: Plan;
+  snapshot: Snapshot;
+  /** For each pod what it does without. */
+  relaxed: ReadonlyMap<string, readonly string[]>;
+}
+
+export function podStory(pod: Pod, { plan, snapshot, relaxed }: PodStoryInputs): PodStory {
   const key = keyOf(pod);
   const doesWithout = relaxed.get(key) ?? [];
   const has = ({ pods }: { pods: readonly string[] }): boolean => pods.includes(key);
@@ -52,11 +59,25 @@ export function podStory(pod: Pod, plan: Plan, relaxed: ReadonlyMap<string, read
   }
   const there = plan.existingNodes.find(has);
   if (there !== undefined) {
-    const message = `fits on ${there.name}, which is there or on its way: kube-scheduler places it`;
+    const message = fitsText(snapshot, there.name);
     return { pod: key, outcome: 'existingNode', message, node: there.name, ...without };
   }
   const node = pod.spec?.nodeName;
   return { pod: key, outcome: 'none', message: whyNotWaiting(pod), ...(node ? { node } : {}) };
+}
+
+/** A node that exists takes it; one to come is what it waits for. */
+function fitsText(snapshot: Snapshot, name: string): string {
+  const { items } = snapshot.objects;
+  const waiting = claimStory(snapshot, name);
+  if (waiting !== undefined) return `is planned onto NodeClaim ${name}, which ${waiting.message}`;
+  const claim = items.find(({ kind, metadata }) => kind === 'NodeClaim' && metadata.name === name);
+  const node = items.find(({ kind, metadata }) => kind === 'Node' && metadata.name === name);
+  if (claim === undefined || node !== undefined) return `fits on ${name}: kube-scheduler places it there`;
+  const createdMs = parseTime(String(claim.metadata['creationTimestamp'] ?? ''));
+  const nowMs = parseTime(snapshot.time ?? '') ?? 0;
+  const ago = createdMs === undefined ? '' : ` ${spanText(Math.max(0, nowMs - createdMs))} ago`;
+  return `is planned onto ${name}, which was launched${ago} and has not registered`;
 }
 
 /** In the order in which the rules say so. */
@@ -74,32 +95,8 @@ function whyNotWaiting(pod: Pod): string {
   const reason = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.reason;
   if (reason === 'SchedulingGated') return 'is held back by its scheduling gates: whoever set them must open them';
   const scheduler = spec?.schedulerName ?? 'default-scheduler';
-  const said = reason === undefined ? 'nothing of it yet' : `${reason} of it`;
-  return `waits for its scheduler: ${scheduler} has said ${said}, and nodes are made for pods it finds Unschedulable`;
-}
-
-export function renderPodStory(story: PodStory, { paint, columns }: { paint: Paint; columns: number }): string {
-  const lines = [`${paint.bold(story.pod)}  ${story.message}`];
-  const { newNode, doesWithout = [], reasons = [] } = story;
-  if (newNode !== undefined) {
-    const { instanceType, zone, capacityType, pricePerHour } = newNode.chosen;
-    const others = newNode.instanceTypes.length - 1;
-    lines.push(
-      `  ${instanceType} in ${zone}, ${capacityType}, ${price(pricePerHour)}` +
-        `${others > 0 ? `, or one of ${counted(others, 'other type')}` : ''}; shared by ${counted(newNode.pods.length, 'pod')}`,
-    );
-  }
-  const indented = (text: string, by: number): string[] =>
-    wrapText(text, Math.max(40, columns - by)).map((line) => ' '.repeat(by) + line);
-  for (const { code, nodePool, message, suggestion } of reasons) {
-    lines.push(...indented(`${nodePool === undefined ? '' : `pool ${nodePool}: `}${message} (${code})`, 2));
-    if (suggestion !== undefined) lines.push(...indented(`try: ${suggestion}`, 4).map(paint.dim));
-  }
-  if (doesWithout.length > 0) {
-    lines.push(`  ${reasons.length > 0 ? 'even without what it prefers:' : 'it does without what it prefers:'}`);
-    for (const each of doesWithout) lines.push(...indented(each.replace(/^removing: /, ''), 4).map(paint.dim));
-  }
-  return `${lines.join('\n')}\n`;
+  const said = reason === undefined || reason === 'Unschedulable' ? '' : ` (it says ${reason})`;
+  return `scheduler ${scheduler} has not marked this pod Unschedulable${said}; Kerf adds nodes only for such pods`;
 }
 
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace ?? 'default'}/${metadata.name ?? ''}`;

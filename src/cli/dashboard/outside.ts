@@ -1,0 +1,124 @@
+// A cluster seen from outside: its objects through a client that can only read, what its provider sells from the built-in
+// catalogues, and no controllers. Works on clusters that run Kerf and on clusters that run Karpenter.
+import { awsGroup, kwokGroup } from '../../api/names.ts';
+import { KerfError, messageOf } from '../../base/index.ts';
+import { nodePools } from '../../controllers/index.ts';
+import { findAccess, KubeClient } from '../../kube/index.ts';
+import type { Cloud, Kube, KubeObject, Log, Resource } from '../../ports/index.ts';
+import { isKubeError } from '../../ports/index.ts';
+import { Manager, RealClock } from '../../runtime/index.ts';
+import { assemble, LiveView, parseSettings } from '../../server/index.ts';
+import { prometheusMetrics } from '../../telemetry/index.ts';
+import { guessProvider, loadProvider, nodeClassRefOf } from '../plan/provider.ts';
+import { version } from '../version.ts';
+
+export interface OutsideOptions {
+  context?: string | true;
+  kubeconfig?: string;
+  env: Record<string, string | undefined>;
+}
+
+export type Outside = Awaited<ReturnType<typeof lookFromOutside>>;
+
+const nodeClasses: Resource[] = [
+  { group: awsGroup, version: 'v1', plural: 'ec2nodeclasses', kind: 'EC2NodeClass', namespaced: false },
+  { group: kwokGroup, version: 'v1alpha1', plural: 'kwoknodeclasses', kind: 'KWOKNodeClass', namespaced: false },
+];
+
+export async function lookFromOutside({ context: name, kubeconfig, env }: OutsideOptions) {
+  const clock = new RealClock();
+  const access = await findAccess({
+    clock,
+    env,
+    ...(typeof name === 'string' && { context: name }),
+    ...(kubeconfig !== undefined && { kubeconfig }),
+  });
+  const client = new KubeClient({ access, clock, userAgent: `kerf/${version}`, rateLimit: { qps: 50, burst: 100 } });
+  const kube = readOnly(client);
+  const problems = new Map<string, string>();
+  const { context, touches, caches, always } = assemble({
+    kube,
+    cloud: await cloudOf(kube),
+    clock,
+    log: problemLog(problems),
+    metrics: prometheusMetrics(),
+    recorder: { publish: () => undefined },
+    settings: parseSettings({}, {}).settings,
+    random: Math.random,
+    controllers: () => ({ controllers: [], loops: [] }),
+  });
+  const live = new LiveView({ context, touches, real: clock });
+  return {
+    clock,
+    context,
+    live,
+    server: access.server,
+    /** What cannot be seen, and why. */
+    notVisible: () => [...problems].map(([resource, problem]) => `${resource}: ${problem}`),
+    /** Resolves when `signal` is aborted. */
+    run: (signal: AbortSignal): Promise<unknown> => new Manager({ clock, caches, always, leading: [] }).run(signal),
+  };
+}
+
+/** Everything but reading fails, whatever asks for it. */
+function readOnly(kube: Kube): Kube {
+  const refuse = (): Promise<never> => Promise.reject(new KerfError('ReadOnly', 'this command only reads'));
+  return {
+    get: (resource, ref, options) => kube.get(resource, ref, options),
+    list: (resource, options) => kube.list(resource, options),
+    watch: (resource, options) => kube.watch(resource, options),
+    create: refuse,
+    replace: refuse,
+    patch: refuse,
+    delete: refuse,
+    evict: refuse,
+    bind: refuse,
+  };
+}
+
+/** Sells what the provider of the cluster's pools sells, by the built-in catalogue; launches nothing. */
+async function cloudOf(kube: Kube): Promise<Cloud> {
+  const listed = async (resource: Resource): Promise<KubeObject[]> => {
+    try {
+      const { items } = await kube.list(resource);
+      return items.map((item) => ({ ...item, kind: resource.kind }));
+    } catch (error) {
+      if (isKubeError(error, 'NotFound') || isKubeError(error, 'Forbidden')) return [];
+      throw error;
+    }
+  };
+  const classes = (await Promise.all(nodeClasses.map(listed))).flat();
+  const objects = [...(await listed(nodePools)), ...classes] as never[];
+  const provider = await loadProvider(guessProvider(objects), objects);
+  const refuse = (): Promise<never> => Promise.reject(new KerfError('ReadOnly', 'this command launches nothing'));
+  return {
+    name: provider.name,
+    facts: provider.facts,
+    nodeClasses: nodeClasses.filter(({ group }) => (group === awsGroup) === (provider.name === 'aws')),
+    create: refuse,
+    delete: refuse,
+    get: refuse,
+    list: async () => [],
+    instanceTypes: async (pool) => {
+      const ref = nodeClassRefOf(pool as never);
+      const own = classes.find(({ kind, metadata }) => kind === ref?.kind && metadata.name === ref?.name);
+      return provider.instanceTypes(own as never);
+    },
+    driftReason: async () => undefined,
+    repairPolicies: () => [],
+  };
+}
+
+/** Resources that cannot be followed are what is not visible; everything else is of no interest here. */
+function problemLog(problems: Map<string, string>): Log {
+  const log: Log = {
+    info: () => undefined,
+    debug: () => undefined,
+    with: () => log,
+    error(message, error, fields) {
+      if (message !== 'cannot follow resource') return;
+      problems.set(String(fields?.['resource'] ?? ''), messageOf(error));
+    },
+  };
+  return log;
+}

@@ -1,0 +1,126 @@
+// `kerf top`: the nodes of a cluster, what they cost and what keeps each, in a terminal that follows them.
+import { type Command, Option } from 'commander';
+import { KerfError } from '../../base/index.ts';
+import { RealClock } from '../../runtime/index.ts';
+import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
+import { paintFor } from '../output/index.ts';
+import { Keys } from './keys.ts';
+import { jsonOf, picture, type Settings, summary } from './picture.ts';
+import { openSource, type Source } from './source.ts';
+
+interface Flags {
+  context?: string | true;
+  kubeconfig?: string;
+  snapshot?: string;
+  url?: string;
+  once?: true;
+  plain?: true;
+  sort: Settings['sort'];
+  output: 'table' | 'json';
+}
+
+/** At most four pictures a second, and none while nothing changed. */
+const frameMs = 250;
+const sorts = ['price', 'cpu', 'memory', 'pods', 'age', 'name', 'pool', 'savings'] as const;
+
+const help = `
+Keys: s sorts by the next column, v shows only nodes that something keeps, / filters, space freezes, q ends.
+In a pipe, with --plain or --once, lines are printed and no keys are read.
+
+Examples:
+  kerf top                             the cluster of the kubeconfig
+  kerf top --url http://127.0.0.1:6481 a dashboard, such as that of npm start
+  kerf top --snapshot cluster.json --once -o json`;
+
+export function configure(command: Command, run: CommandRunner): void {
+  command
+    .description('Follow the nodes of a cluster: what they cost, what is on them, what keeps them.')
+    .option('--context [name]', 'a live cluster: a context of the kubeconfig, the current one by default')
+    .option('--kubeconfig <file>', 'kubeconfig to use')
+    .option('--snapshot <file>', 'a snapshot (see `kerf snapshot`)')
+    .option('--url <address>', 'a dashboard that runs, of `kerf up` or of a controller')
+    .option('--once', 'print once and end')
+    .option('--plain', 'one line per change, for screen readers and logs')
+    .addOption(new Option('--sort <column>', 'order').choices(sorts).default('price'))
+    .addOption(new Option('-o, --output <format>', 'format with --once').choices(['table', 'json']).default('table'))
+    .addHelpText('after', help)
+    .action(run(top));
+}
+
+async function top(terminal: Terminal, flags: Flags): Promise<number> {
+  const given = [flags.context, flags.snapshot, flags.url].filter((each) => each !== undefined);
+  if (given.length > 1) throw new KerfError('FlagsInvalid', 'give one of --context, --snapshot and --url');
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  const source = await openSource(terminal, flags, stop.signal);
+  try {
+    const isOnce = flags.once === true || flags.output === 'json' || flags.snapshot !== undefined;
+    if (isOnce) return await printOnce(terminal, source, flags);
+    if (flags.plain === true || !terminal.isTerminal) return await printChanges(terminal, source, stop.signal);
+    return await follow(terminal, source, flags, stop);
+  } finally {
+    stop.abort();
+    await source.close();
+  }
+}
+
+async function printOnce(terminal: Terminal, source: Source, { output, sort }: Flags): Promise<number> {
+  const seen = await source.read();
+  if (output === 'json') terminal.out(`${JSON.stringify(jsonOf(seen), undefined, 2)}\n`);
+  else {
+    const settings: Settings = { sort, onlyKept: false, filter: '' };
+    const columns = terminal.isTerminal ? terminal.columns : Number.POSITIVE_INFINITY;
+    terminal.out(`${picture(seen, settings, { paint: paintFor(terminal), columns, rows: Infinity }).join('\n')}\n`);
+  }
+  return exitCode.ok;
+}
+
+async function printChanges(terminal: Terminal, source: Source, signal: AbortSignal): Promise<number> {
+  const clock = new RealClock();
+  let last = '';
+  while (!signal.aborted) {
+    const text = summary(await source.read());
+    if (text !== last) terminal.out(`${text}\n`);
+    last = text;
+    await clock.sleep(frameMs * 4, signal).catch(() => undefined);
+  }
+  return exitCode.ok;
+}
+
+async function follow(terminal: Terminal, source: Source, flags: Flags, stop: AbortController): Promise<number> {
+  const clock = new RealClock();
+  const settings: Settings = { sort: flags.sort, onlyKept: false, filter: '' };
+  const keys = new Keys(settings, sorts, () => stop.abort());
+  let drawn: readonly string[] = [];
+  // The other screen: what was there before is there again afterwards.
+  terminal.out('\x1b[?1049h\x1b[?25l\x1b[2J');
+  try {
+    while (!stop.signal.aborted) {
+      const rows = (process.stdout.rows || 30) - 2;
+      if (!keys.isFrozen) {
+        const lines = picture(await source.read(), settings, {
+          paint: paintFor(terminal),
+          columns: terminal.columns,
+          rows,
+        });
+        lines.push('', keys.line());
+        terminal.out(changedLines(drawn, lines));
+        drawn = lines;
+      }
+      await Promise.race([clock.sleep(frameMs, stop.signal).catch(() => undefined), keys.pressed()]);
+    }
+    return exitCode.ok;
+  } finally {
+    keys.close();
+    terminal.out('\x1b[?25h\x1b[?1049l');
+  }
+}
+
+/** Only the lines that differ from what is on the screen. */
+function changedLines(before: readonly string[], after: readonly string[]): string {
+  let text = '';
+  for (let at = 0; at < Math.max(before.length, after.length); at++) {
+    if (before[at] !== after[at]) text += `\x1b[${at + 1};1H${after[at] ?? ''}\x1b[K`;
+  }
+  return text;
+}

@@ -1,0 +1,6 @@
+export type { DashboardInfo, PlayerState } from './answers.ts';
+export { ApiError } from './api-error.ts';
+export { type DashboardOptions, type DashboardServer, serveDashboard } from './dashboard-server.ts';
+export { LiveView } from './live-view.ts';
+export { Token } from './token.ts';
+export { type Finding, WhatIfs } from './what-if.ts';

@@ -1,0 +1,27 @@
+// A decision in one sentence, the same in the page and in a terminal. Without imports of its own beside types.
+import type { Decision } from '../ports/index.ts';
+
+const price = (usd: number): string => `$${usd.toFixed(usd >= 1 ? 2 : 3)}/h`;
+
+export function decisionText({ what, objects, reasons, chosen, pods }: Decision): string {
+  const [first] = objects;
+  const name =
+    first === undefined ? '' : first.namespace === undefined ? first.name : `${first.namespace}/${first.name}`;
+  const [reason] = reasons;
+  const count = pods?.count ?? 1;
+  const forPods = `${count} ${count === 1 ? 'pod' : 'pods'}`;
+  switch (what) {
+    case 'launch':
+      return `launch ${name}: ${chosen?.instanceType ?? ''} ${chosen?.zone ?? ''} ${chosen?.capacityType ?? ''} ${price(chosen?.pricePerHour ?? 0)}, for ${forPods}`;
+    case 'disrupt':
+      return `${reason?.message ?? 'disrupt'}: ${name}${objects.length > 1 ? ` and ${objects.length - 1} more` : ''}`;
+    case 'refuse':
+      return `no place for ${forPods}: ${name}`;
+    case 'hold':
+      return `${name}${objects.length > 1 ? ` and ${objects.length - 1} more stay` : ' stays'}: ${reason?.message ?? ''}`;
+    case 'config':
+      return reason?.message ?? 'a change';
+    default:
+      return `${what} ${name}: ${reason?.message ?? ''}`;
+  }
+}

@@ -1,0 +1,14 @@
+export { type ClaimStory, claimStory } from './claim-story.ts';
+export { decisionText } from './decision-text.ts';
+export { namesText } from './names.ts';
+export { type NodeParts, nodeFacts } from './node-facts.ts';
+export { nodeOfPod, type PodsNode } from './pod-node.ts';
+export { findPod, type PodStory, podStory } from './pod-story.ts';
+export { type BudgetView, type PoolParts, type PoolView, poolView } from './pools.ts';
+export { Series, type SeriesView, seriesLimits } from './series.ts';
+export { spanText } from './span-text.ts';
+export { type NodeFacts, ViewModel } from './view-model.ts';
+export { type WaitingGroup, type WaitingInput, type WaitingView, waitingView } from './waiting.ts';
+export type * from './wire.ts';
+export { shownFrom } from './wire.ts';
+export { workloadOf } from './workload-of.ts';

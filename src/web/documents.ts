@@ -1,0 +1,52 @@
+// The documents of the API as the page reads them. What the server's rooms define is taken from there, as types only.
+import type { NodeVerdict, Reason } from '../core/index.ts';
+import type { Decision } from '../ports/index.ts';
+import type { PodStory, PoolView, SeriesView, WaitingGroup, WaitingView } from '../view/index.ts';
+
+export type { Decision, NodeVerdict, PodStory, PoolView, Reason, SeriesView, WaitingGroup, WaitingView };
+
+export interface Info {
+  mode: 'up' | 'controller' | 'outside' | 'recording';
+  cluster: string;
+  build: string;
+  time: string;
+  speed: number;
+  paused: boolean;
+  faults?: string[];
+  capabilities: { player: boolean; decisions: boolean; whatIf: boolean; apply: boolean };
+  provider: string;
+  synced: boolean;
+  notVisible: string[];
+  decisionsKeptSince?: string;
+}
+
+export interface DecisionList {
+  items: Decision[];
+  continue?: string;
+  keptSince?: string;
+}
+
+export type PodDocument = PodStory & { nodeVerdict?: NodeVerdict; keepsNode?: NodeVerdict['blockers'] };
+
+interface Side {
+  pricePerHour: number;
+  newNodes: number;
+  unschedulable: number;
+  going: number;
+  goingPerHour: number;
+}
+
+export interface WhatIfResult {
+  id: string;
+  state: 'running' | 'done' | 'failed' | 'cancelled';
+  message?: string;
+  findings: { severity: string; message: string; line?: number }[];
+  before?: Side;
+  after?: Side;
+  losePlace?: string[];
+  gainPlace?: string[];
+  moved?: number;
+  newNodes?: { instanceType: string; zone: string; capacityType: string; pricePerHour: number; pods: number }[];
+  drift?: { nodePool: string; nodes: string[] }[];
+  tookMs?: number;
+}

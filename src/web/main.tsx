@@ -1,0 +1,103 @@
+// The page: starts to follow the cluster, shows the view that the address names, listens to the few keys that work everywhere.
+import { signal } from '@preact/signals';
+import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Header } from './header.tsx';
+import { Jump } from './jump.tsx';
+import { MapView } from './map/map-view.tsx';
+import { Cost } from './pages/cost.tsx';
+import { Decisions } from './pages/decisions.tsx';
+import { Doctor } from './pages/doctor.tsx';
+import { Pools } from './pages/pools.tsx';
+import { Waiting } from './pages/waiting.tsx';
+import { WhatIf } from './pages/what-if.tsx';
+import { Player } from './player.tsx';
+import { go, route, setQuery, type View } from './route.ts';
+import { info, link, problem, start } from './store.ts';
+import './style.css';
+
+const overlay = signal<'none' | 'jump' | 'keys'>('none');
+
+const pages: Readonly<Record<View, () => preact.JSX.Element | null>> = {
+  map: MapView,
+  waiting: Waiting,
+  pools: Pools,
+  decisions: Decisions,
+  cost: Cost,
+  'what-if': WhatIf,
+  doctor: Doctor,
+};
+
+const keys: readonly [string, string, () => void][] = [
+  ['⌘K', 'jump to anything', () => (overlay.value = 'jump')],
+  ['/', 'filter', () => document.getElementById('filter')?.focus()],
+  ['t', 'map or table', () => setQuery({ as: route.peek().query.get('as') === 'table' ? undefined : 'table' })],
+  ['1–7', 'pages', () => undefined],
+  ['?', 'these keys', () => (overlay.value = overlay.value === 'keys' ? 'none' : 'keys')],
+  ['Esc', 'close', () => (overlay.value = 'none')],
+];
+
+function onKey(event: KeyboardEvent): void {
+  const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+  if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+    event.preventDefault();
+    overlay.value = 'jump';
+    return;
+  }
+  if (event.key === 'Escape') overlay.value = 'none';
+  if (isTyping || event.metaKey || event.ctrlKey || event.altKey) return;
+  const views = Object.keys(pages) as View[];
+  const page = views[Number(event.key) - 1];
+  if (page !== undefined) go(page);
+  const known = keys.find(([key]) => key === event.key);
+  if (known !== undefined && event.key !== 'Escape') {
+    event.preventDefault();
+    known[2]();
+  }
+}
+
+function App() {
+  const Page = pages[route.value.view];
+  useEffect(() => {
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const hidden = info.value?.notVisible ?? [];
+  return (
+    <>
+      <Header onPalette={() => (overlay.value = 'jump')} />
+      {link.value === 'stale' && (
+        <p class="banner" role="alert">
+          Not live: {problem.value ?? 'the server does not answer'}. What is shown may be old; trying again …
+        </p>
+      )}
+      {hidden.length > 0 && <p class="banner note">{hidden.join(' · ')}</p>}
+      <main class={route.value.view}>
+        <h1 class="visually-hidden">{`Kerf: ${route.value.view}`}</h1>
+        <Page />
+      </main>
+      <Player />
+      {overlay.value === 'jump' && <Jump onClose={() => (overlay.value = 'none')} />}
+      {overlay.value === 'keys' && (
+        <div class="overlay" onClick={() => (overlay.value = 'none')}>
+          <div class="dialog" role="dialog" aria-modal="true" aria-label="Keys">
+            <dl class="keys">
+              {keys.map(([key, meaning]) => (
+                <div key={key}>
+                  <dt>
+                    <kbd>{key}</kbd>
+                  </dt>
+                  <dd>{meaning}</dd>
+                </div>
+              ))}
+            </dl>
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);
+void start();

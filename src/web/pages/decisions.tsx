@@ -1,0 +1,221 @@
+// Decisions: lanes over time, newest first below, each with why, what else there was and what became of it.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { decisionText } from '../../view/decision-text.ts';
+import { read } from '../api.ts';
+import type { Decision, DecisionList } from '../documents.ts';
+import { clockTime, money, perHour, span } from '../format.ts';
+import { Copy, Empty } from '../parts/parts.tsx';
+import { hrefOf, route, setQuery } from '../route.ts';
+import { info, recent, timeMs } from '../store.ts';
+import { decisionWords } from '../words.ts';
+
+const lanes: [string, string[]][] = [
+  ['launch', ['launch', 'place']],
+  ['disrupt', ['disrupt']],
+  ['interrupt', ['interrupt', 'repair', 'expire']],
+  ['refuse', ['refuse']],
+  ['hold', ['hold']],
+  ['change', ['config']],
+];
+
+export function Decisions() {
+  const { rest, query } = route.value;
+  const object = query.get('object') ?? '';
+  const what = query.get('what') ?? '';
+  const older = useSignal<readonly Decision[]>([]);
+  const asked = useSignal<readonly Decision[] | undefined>(undefined);
+  useEffect(() => {
+    asked.value = undefined;
+    older.value = [];
+    if (object === '') return;
+    void read<DecisionList>(`decisions?object=${encodeURIComponent(object)}`).then(({ items }) => {
+      asked.value = items;
+    });
+  }, [object]);
+  const kinds = lanes.find(([name]) => name === what)?.[1];
+  const all = (asked.value ?? (object === '' ? [...recent.value, ...older.value] : [])).filter(
+    (decision) => kinds === undefined || kinds.includes(decision.what),
+  );
+  if (info.value?.capabilities.decisions === false) {
+    return (
+      <Empty title="This cluster keeps no records of decisions">{<p>They are kept by the controller itself.</p>}</Empty>
+    );
+  }
+  return (
+    <div class="page">
+      <Timeline decisions={all} selected={rest} />
+      <div class="tools">
+        <label>
+          show
+          <select value={what} onChange={(event) => setQuery({ what: event.currentTarget.value })}>
+            <option value="">everything</option>
+            {lanes.map(([name]) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <input
+          type="search"
+          placeholder="object: a NodeClaim, NodePool or namespace/pod"
+          aria-label="Object"
+          value={object}
+          onChange={(event) => setQuery({ object: event.currentTarget.value })}
+        />
+        {info.value?.decisionsKeptSince !== undefined && (
+          <span class="faint">kept since {clockTime(info.value.decisionsKeptSince)}</span>
+        )}
+      </div>
+      {all.length === 0 ? (
+        <Empty title={object === '' ? 'Nothing was decided yet' : `No decision about ${object} is kept`} />
+      ) : (
+        <ul class="log">
+          {all.slice(0, 200).map((decision) => (
+            <Entry key={decision.id} decision={decision} isOpen={decision.id === rest} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Timeline({ decisions, selected }: { decisions: readonly Decision[]; selected: string }) {
+  const end = timeMs.value;
+  const times = decisions.map(({ time }) => Date.parse(time));
+  const start = Math.min(end - 60_000, ...times);
+  const width = 1000;
+  const rowHeight = 22;
+  const x = (time: number): number => ((time - start) / (end - start)) * width;
+  return (
+    <figure class="lanes">
+      <svg
+        viewBox={`0 0 ${width} ${lanes.length * rowHeight}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${decisions.length} decisions over ${span(end - start)}`}
+      >
+        {lanes.map(([name, kinds], at) => (
+          <g key={name}>
+            <line x1={0} x2={width} y1={at * rowHeight + 11} y2={at * rowHeight + 11} class="lane" />
+            {decisions
+              .filter(({ what }) => kinds.includes(what))
+              .slice(0, 400)
+              .map((decision) => (
+                <rect
+                  key={decision.id}
+                  class={`dot ${decision.what}${decision.id === selected ? ' on' : ''}`}
+                  x={x(Date.parse(decision.time)) - 2}
+                  y={at * rowHeight + 4}
+                  width={4}
+                  height={14}
+                />
+              ))}
+          </g>
+        ))}
+      </svg>
+      <div class="names" aria-hidden="true">
+        {lanes.map(([name]) => (
+          <span key={name}>{name}</span>
+        ))}
+      </div>
+      <figcaption class="faint">
+        <span>{clockTime(start)}</span>
+        <span>{clockTime(end)}</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+function Entry({ decision, isOpen }: { decision: Decision; isOpen: boolean }) {
+  const { id, time, what, outcome } = decision;
+  return (
+    <li class={isOpen ? 'open' : ''}>
+      <a class="line" href={isOpen ? hrefOf('decisions') : hrefOf('decisions', id)} aria-expanded={isOpen}>
+        <time dateTime={time} title={time}>
+          {clockTime(time)}
+        </time>
+        <span class={`mark ${what}`}>{decisionWords[what] ?? what}</span>
+        <span class="text">{decisionText(decision)}</span>
+        {outcome !== undefined && (
+          <span class={`faint outcome ${outcome.state}`}>
+            {outcome.state === 'pending' ? '…' : outcome.state}
+            {outcome.seconds !== undefined && ` after ${span(outcome.seconds * 1000)}`}
+          </span>
+        )}
+      </a>
+      {isOpen && <Details decision={decision} />}
+    </li>
+  );
+}
+
+function Details({ decision }: { decision: Decision }) {
+  const {
+    alternatives = [],
+    alternativesLeftOut = 0,
+    chosen,
+    pricePerHour,
+    cause,
+    id,
+    reasons,
+    pods,
+    snapshot,
+    tookMs,
+  } = decision;
+  const ledTo = recent.value.filter((each) => each.cause === id);
+  return (
+    <div class="details">
+      <ul class="reasons">
+        {reasons.map((reason) => (
+          <li key={reason.message}>
+            because {reason.message} <code>{reason.code}</code>
+          </li>
+        ))}
+      </ul>
+      {chosen !== undefined && alternatives.length > 0 && (
+        <p>
+          instead of{' '}
+          {alternatives
+            .map(
+              ({ instanceType, pricePerHour: price }) =>
+                `${instanceType} ${price >= chosen.pricePerHour ? '+' : '−'}${money(Math.abs(price - chosen.pricePerHour), 4)}`,
+            )
+            .join(', ')}
+          {alternativesLeftOut > 0 && ` and ${alternativesLeftOut} more`}
+        </p>
+      )}
+      {pricePerHour !== undefined && (
+        <p>
+          the cluster: {perHour(pricePerHour.before)} → {perHour(pricePerHour.after)}
+        </p>
+      )}
+      {pods !== undefined && pods.names.length > 0 && (
+        <p class="faint">
+          {pods.names.slice(0, 6).join(', ')}
+          {pods.count > 6 && ` and ${pods.count - 6} more`}
+        </p>
+      )}
+      <p class="faint">
+        {id}
+        {snapshot !== undefined && ` · snapshot ${snapshot}`}
+        {tookMs !== undefined && ` · ${tookMs.toFixed(1)} ms`}
+        {cause !== undefined && (
+          <>
+            {' · cause '}
+            <a href={hrefOf('decisions', cause)}>{cause}</a>
+          </>
+        )}
+        {ledTo.length > 0 && ' · led to '}
+        {ledTo.slice(0, 5).map((each) => (
+          <a key={each.id} href={hrefOf('decisions', each.id)}>
+            {each.id}{' '}
+          </a>
+        ))}
+      </p>
+      <p class="actions">
+        <Copy text={JSON.stringify(decision, undefined, 2)} label="copy JSON" />
+      </p>
+    </div>
+  );
+}

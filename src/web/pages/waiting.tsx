@@ -1,0 +1,141 @@
+// Pods that wait: grouped by why, with the nearest miss of each pool and the change that helps, or the way their node has come.
+import type { PodDocument, WaitingGroup, WaitingView } from '../documents.ts';
+import { clockTime, counted, perHour, span } from '../format.ts';
+import { Copy, Empty, sinceMs, useDocument } from '../parts/parts.tsx';
+import { hrefOf, route } from '../route.ts';
+import { totals } from '../store.ts';
+
+export function Waiting() {
+  const { rest } = route.value;
+  return rest === '' ? <Groups /> : <PodPage pod={rest} />;
+}
+
+function Groups() {
+  const { data, failed } = useDocument<WaitingView>('waiting', 2_000);
+  if (data === undefined) return <Empty title={failed ?? 'Asking …'} />;
+  if (data.groups.length === 0) {
+    return (
+      <Empty title="No pod waits">
+        <p>
+          {counted(totals.value.pods, 'pod')} run. When one finds no place, this page says why, and what would help.
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <div class="page">
+      <h1>{counted(data.waiting, 'pod')} wait</h1>
+      <ul class="cards">
+        {data.groups.map((group) => (
+          <Group key={`${group.workload} ${group.outcome} ${group.message}`} group={group} />
+        ))}
+      </ul>
+      {data.groupsLeftOut > 0 && <p class="faint">… and {counted(data.groupsLeftOut, 'more group')}</p>}
+    </div>
+  );
+}
+
+const outcomes: Readonly<Record<string, { word: string; class: string }>> = {
+  noPlace: { word: 'no place', class: 'going' },
+  newNode: { word: 'new node', class: 'coming' },
+  existingNode: { word: 'has a place', class: 'settling' },
+  held: { word: 'not asked for', class: 'held' },
+};
+
+function Group({ group }: { group: WaitingGroup }) {
+  const outcome = outcomes[group.outcome];
+  return (
+    <li class="card">
+      <div class="head">
+        <b class="number">{group.count}</b>
+        <span class="name">{group.workload}</span>
+        <span class={`mark ${outcome?.class ?? ''}`}>{outcome?.word}</span>
+        <span class="faint">{span(sinceMs(group.since))}</span>
+      </div>
+      {group.reasons === undefined ? (
+        <p>{group.message}</p>
+      ) : (
+        <ul class="reasons">
+          {group.reasons.map((reason) => (
+            <li key={reason.message}>
+              {reason.nodePool !== undefined && <b>{reason.nodePool}: </b>}
+              {reason.message} <code>{reason.code}</code>
+              {reason.suggestion !== undefined && (
+                <span class="fix">
+                  try: {reason.suggestion} <Copy text={reason.suggestion} label="copy" />
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {group.steps !== undefined && (
+        <ol class="steps">
+          {group.steps.map(({ step, time }) => (
+            <li key={step} class={time === undefined ? '' : 'done'}>
+              {step}
+              {time !== undefined && <span class="faint"> {clockTime(time)}</span>}
+            </li>
+          ))}
+        </ol>
+      )}
+      <p class="faint pods">
+        {group.pods.slice(0, 3).map((pod) => (
+          <a key={pod} href={hrefOf('waiting', pod)}>
+            {pod}
+          </a>
+        ))}
+        {group.count > 3 && ` and ${group.count - 3} more`}
+      </p>
+    </li>
+  );
+}
+
+/** A link to paste into a chat: why does my pod wait, or why was it moved. */
+function PodPage({ pod }: { pod: string }) {
+  const { data, failed } = useDocument<PodDocument>(`pods/${pod.split('/').map(encodeURIComponent).join('/')}`, 3_000);
+  return (
+    <div class="page narrow">
+      <p>
+        <a href={hrefOf('waiting')}>← pods that wait</a>
+      </p>
+      <h1>{pod}</h1>
+      {data === undefined && <p class="faint">{failed ?? 'Asking …'}</p>}
+      {data !== undefined && (
+        <>
+          <p class="lead">{data.message}</p>
+          {data.newNode !== undefined && (
+            <p>
+              {data.newNode.chosen.instanceType} in {data.newNode.chosen.zone}, {data.newNode.chosen.capacityType},{' '}
+              {perHour(data.newNode.chosen.pricePerHour)}, shared by {counted(data.newNode.pods.length, 'pod')}
+            </p>
+          )}
+          {data.reasons !== undefined && (
+            <ul class="reasons">
+              {data.reasons.map((reason) => (
+                <li key={reason.message}>
+                  {reason.nodePool !== undefined && <b>{reason.nodePool}: </b>}
+                  {reason.message} <code>{reason.code}</code>
+                  {reason.suggestion !== undefined && <span class="fix">try: {reason.suggestion}</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+          {data.nodeVerdict !== undefined && (
+            <p>
+              its node <a href={hrefOf('map', '', { node: data.nodeVerdict.node })}>{data.nodeVerdict.node}</a>{' '}
+              {data.nodeVerdict.verdict === 'keep' ? 'stays' : `would be ${data.nodeVerdict.verdict}d`}
+            </p>
+          )}
+          <p class="actions">
+            <Copy text={`kerf explain pod ${pod}`} label="copy kerf explain" />
+            <Copy text={location.href} label="copy link" />
+            <a class="small button" href={hrefOf('decisions', '', { object: pod })}>
+              its decisions
+            </a>
+          </p>
+        </>
+      )}
+    </div>
+  );
+}

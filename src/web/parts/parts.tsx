@@ -1,0 +1,92 @@
+// Small pieces that several pages use.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { RequestFailed, read } from '../api.ts';
+import { timeMs } from '../store.ts';
+
+/** Copies a text; says that it did. */
+export function Copy({ text, label }: { text: string; label: string }) {
+  const done = useSignal(false);
+  const copy = (): void => {
+    void navigator.clipboard
+      .writeText(text)
+      .then(() => {
+        done.value = true;
+        setTimeout(() => {
+          done.value = false;
+        }, 1_500);
+      })
+      .catch(() => prompt('Copy this:', text));
+  };
+  return (
+    <button type="button" class="small" onClick={copy} title={text}>
+      {done.value ? 'copied' : label}
+    </button>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+interface Loaded<T> {
+  data: T | undefined;
+  failed: string | undefined;
+}
+
+/** Asks again every few seconds while it is shown. */
+export function useDocument<T>(path: string, everyMs = 3_000): Loaded<T> {
+  const state = useSignal<Loaded<T> & { path: string }>({ data: undefined, failed: undefined, path });
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    let isOver = false;
+    const ask = async (): Promise<void> => {
+      try {
+        const data = await read<T>(path);
+        if (!isOver) state.value = { data, failed: undefined, path };
+      } catch (error) {
+        const failed =
+          error instanceof RequestFailed
+            ? `${error.message}${error.problem.fix ? `: ${error.problem.fix}` : ''}`
+            : String(error);
+        if (!isOver) state.value = { data: state.peek().path === path ? state.peek().data : undefined, failed, path };
+      }
+      if (!isOver && everyMs > 0) timer = setTimeout(() => void ask(), everyMs);
+    };
+    void ask();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [path, everyMs]);
+  return state.value.path === path ? state.value : { data: undefined, failed: undefined };
+}
+
+/** How long ago, by the cluster's clock. */
+export const sinceMs = (time: string): number => timeMs.value - Date.parse(time);
+
+export function Spark({ values, label }: { values: readonly number[]; label: string }) {
+  const width = 96;
+  const height = 22;
+  if (values.length < 2) return <svg class="spark" width={width} height={height} role="img" aria-label={label} />;
+  const most = Math.max(...values, 1e-9);
+  const least = Math.min(...values);
+  const spread = Math.max(most - least, most * 0.02, 1e-9);
+  const points = values
+    .map(
+      (value, at) =>
+        `${((at / (values.length - 1)) * width).toFixed(1)},${(height - 2 - ((value - least) / spread) * (height - 4)).toFixed(1)}`,
+    )
+    .join(' ');
+  return (
+    <svg class="spark" width={width} height={height} role="img" aria-label={label}>
+      <polyline points={points} fill="none" stroke="currentColor" stroke-width="1.5" />
+    </svg>
+  );
+}

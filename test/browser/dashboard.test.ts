@@ -1,0 +1,231 @@
+// The dashboard as a person uses it, in a real browser, on a simulated cluster of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { runKerf } from '../cli/run-kerf.ts';
+import { freePort } from '../setup/free-port.ts';
+import { openBrowser } from './chromium.ts';
+import { violations, visit } from './visit.ts';
+
+const kerf = resolve(import.meta.dirname, '../../bin/kerf');
+const patience = { timeout: 30_000, interval: 100 };
+let browser: Browser | undefined;
+let child: ChildProcess;
+let url = '';
+let port = 0;
+let output = '';
+
+function startUp(): void {
+  output = '';
+  child = spawn(process.execPath, [
+    kerf,
+    'up',
+    '--demo',
+    '--speed',
+    '5',
+    '--port',
+    String(port),
+    '--dashboard-port',
+    String(port + 1),
+  ]);
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => void (output += text));
+}
+
+const listening = (): Promise<string> =>
+  vi.waitFor(() => {
+    const found = /^Dashboard (http:\S+)/.exec(output)?.[1];
+    if (found === undefined) throw new Error(`not listening yet: ${output}`);
+    return found;
+  }, patience);
+
+const read = async <T>(path: string): Promise<T> => (await (await fetch(`${url}/kerf/v1/${path}`)).json()) as T;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  port = await freePort();
+  startUp();
+  url = await listening();
+  await vi.waitFor(async () => {
+    const { totals } = await read<{ totals: { nodes: number; waiting: number } }>('nodes');
+    expect(totals.nodes).toBeGreaterThan(8);
+  }, patience);
+}, 120_000);
+afterAll(async () => {
+  child.kill('SIGKILL');
+  await browser?.close();
+});
+
+/** Where no browser can be had, tests say so and end; `openBrowser` has said why. */
+const inBrowser = (name: string, run: (browser: Browser) => Promise<void>): void =>
+  test(name, async ({ skip }) => {
+    if (browser === undefined) return skip('there is no browser');
+    return run(browser);
+  });
+
+inBrowser('the first line is the address, and the map behind it lives', async (own) => {
+  expect(output.split('\n')[0]).toMatch(/^Dashboard http:\/\/127\.0\.0\.1:\d+$/);
+  const { page, complaints, close } = await visit(own, url);
+  await page.getByText('● live').waitFor();
+  await page.getByRole('application', { name: /Map of \d+ nodes/ }).waitFor();
+  const before = await page.locator('.clock dd').textContent();
+  await vi.waitFor(async () => expect(await page.locator('.clock dd').textContent()).not.toBe(before), patience);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('more load: pods wait, nodes come, and the decision says why', async (own) => {
+  const { page, complaints, close } = await visit(own, url);
+  await page.getByText('● live').waitFor();
+  const { totals } = await read<{ totals: { nodes: number } }>('nodes');
+  await page.getByRole('combobox', { name: 'Workload' }).selectOption('shop/web');
+  await page.getByRole('button', { name: '×3' }).click();
+  await vi.waitFor(async () => {
+    const now = await read<{ totals: { nodes: number } }>('nodes');
+    expect(now.totals.nodes).toBeGreaterThan(totals.nodes);
+  }, patience);
+  await page.getByRole('link', { name: 'Decisions' }).click();
+  const launch = page.locator('.log .line', { hasText: 'launch' }).first();
+  await launch.click();
+  await page
+    .getByText(/fits? on no node that is there or on its way/)
+    .first()
+    .waitFor();
+  await page.getByText(/snapshot s-[0-9a-f]{12}/).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('what the page says of a node and of a pod is what kerf explain says', async (own) => {
+  const { page, close } = await visit(own, url);
+  await page.getByText('● live').waitFor();
+  await page.getByRole('button', { name: 'pause' }).click();
+  await page.getByRole('button', { name: 'go on' }).waitFor();
+  const kubeconfig = /KUBECONFIG=(\S+)/.exec(output)?.[1] ?? '';
+  const { columns } = await read<{ columns: { name: string[]; pods: number[] } }>('nodes');
+  const name = columns.name[columns.pods.findIndex((pods) => pods > 0)] ?? '';
+  const bare = (verdicts: { ageSeconds?: number; since?: string }[]) =>
+    verdicts.map(({ ageSeconds: _age, since: _since, ...rest }) => rest);
+  const explained = await runKerf(['explain', 'node', name, '--context', '--kubeconfig', kubeconfig, '-o', 'json']);
+  expect(bare(await read(`nodes/${name}`))).toEqual(bare(JSON.parse(explained.out) as []));
+  const pods = await read<{ items: { pod: string }[] }>(`pods?node=${name}`);
+  const pod = pods.items.at(-1)?.pod ?? '';
+  const story = await runKerf(['explain', 'pod', pod, '--context', '--kubeconfig', kubeconfig, '-o', 'json']);
+  const { message, outcome } = JSON.parse(story.out) as { message: string; outcome: string };
+  expect(await read(`pods/${pod}`)).toMatchObject({ pod, message, outcome });
+  await page.getByRole('button', { name: 'go on' }).click();
+  await close();
+});
+
+inBrowser('keys alone lead to a node and its verdict, and the table says the same as the map', async (own) => {
+  const { page, complaints, close } = await visit(own, url);
+  await page.getByRole('application').focus();
+  await page.keyboard.press('ArrowRight');
+  await page.getByRole('complementary', { name: /^Node / }).waitFor();
+  const name = (await page.getByRole('complementary').locator('h2').textContent()) ?? '';
+  expect(await page.locator('[aria-live=polite]').first().textContent()).toContain(name);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('t');
+  await page.getByRole('button', { name, exact: true }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('pool=nothing');
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(0);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('pools');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /NodePool/ }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('a what-if with an error says where, a good one shows before and after', async (own) => {
+  const { page, complaints, close } = await visit(own, `${url}/#/what-if`);
+  const manifests = page.getByRole('textbox', { name: 'manifests' });
+  await manifests.fill(
+    'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: default\nspec:\n  limitz: {}\n',
+  );
+  await page.getByRole('button', { name: 'run' }).click();
+  await page
+    .getByText(/line \d+: .*limitz/)
+    .first()
+    .waitFor();
+  await manifests.fill('');
+  await page.getByLabel('a zone is gone').selectOption({ index: 1 });
+  await page.getByRole('button', { name: 'run' }).click();
+  await page.getByRole('cell', { name: 'dollars an hour' }).waitFor();
+  await page.getByText(/pods? would have to move/).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('the player pauses and speeds up, and a fault shows', async (own) => {
+  const { page, complaints, close } = await visit(own, url);
+  await page.getByRole('button', { name: 'pause' }).click();
+  await page.getByText('paused').first().waitFor();
+  const time = await page.locator('.clock time').textContent();
+  await page.waitForTimeout(1_500);
+  expect(await page.locator('.clock time').textContent()).toBe(time);
+  await page.getByRole('button', { name: '60×' }).click();
+  await page.getByText('60×').first().waitFor();
+  await page.getByRole('button', { name: 'throttle' }).click();
+  await page.getByRole('button', { name: 'throttle', pressed: true }).waitFor();
+  await page.getByRole('button', { name: 'throttle' }).click();
+  await page.getByRole('button', { name: '10×' }).click();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+const pages = ['map', 'map?as=table', 'waiting', 'pools', 'decisions', 'cost', 'what-if', 'doctor'];
+
+inBrowser(
+  'every page: nothing to complain about for axe, at any size and light, and nothing wider than the screen',
+  async (own) => {
+    for (const [width, height, colorScheme] of [
+      [1440, 900, 'light'],
+      [390, 844, 'dark'],
+    ] as const) {
+      const { page, complaints, close } = await visit(own, url, { viewport: { width, height }, colorScheme });
+      await page.getByText('● live').waitFor();
+      for (const path of pages) {
+        await page.goto(`${url}/#/${path}`);
+        await page.waitForTimeout(250);
+        expect([path, await violations(page)]).toEqual([path, []]);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect([path, overflow]).toEqual([path, 0]);
+      }
+      expect(complaints.filter((line) => !line.includes('/findings') && !line.includes('404'))).toEqual([]);
+      await close();
+    }
+  },
+);
+
+inBrowser('a server that is gone is noticed, and taken up again without a reload', async (own) => {
+  const { page, close } = await visit(own, url);
+  await page.getByText('● live').waitFor();
+  await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }));
+  child.kill('SIGKILL');
+  await page.getByText('○ not live').waitFor();
+  startUp();
+  await listening();
+  await page.getByText('● live').waitFor({ timeout: 30_000 });
+  expect(await page.evaluate(() => Reflect.get(globalThis, 'sameDocument'))).toBe(true);
+  await close();
+});
+
+inBrowser('the picture in the README is what the page shows', async (own) => {
+  await vi.waitFor(async () => {
+    const { totals } = await read<{ totals: { nodes: number } }>('nodes');
+    expect(totals.nodes).toBeGreaterThan(10);
+  }, patience);
+  const { page, close } = await visit(own, url, { viewport: { width: 1200, height: 640 } });
+  await page.getByText('● live').waitFor();
+  await page.waitForTimeout(2_500);
+  const picture = await page.screenshot({ type: 'png' });
+  expect(picture.length).toBeGreaterThan(20_000);
+  if (process.env['KERF_WRITE_PICTURES']) {
+    mkdirSync('docs/pictures', { recursive: true });
+    writeFileSync('docs/pictures/map.png', picture);
+  }
+  await close();
+});
