@@ -1,0 +1,124 @@
+{{- /* What is asked of the values: which gates are on, which variables the container gets, how many replicas there are. */ -}}
+
+{{- /* (list context key gate): "true" or nothing. A gate may also be set in controller.env. */ -}}
+{{- define "kerf.gate" -}}
+{{- $root := index . 0 }}
+{{- $on := printf "%s=true" (index . 2) }}
+{{- range $root.Values.controller.env }}
+{{- if and (eq .name "FEATURE_GATES") (contains $on (toString .value)) }}true{{ end }}
+{{- end }}
+{{- if eq (include "kerf.text" (list $root (index $root.Values.settings.featureGates (index . 1)))) "true" }}true{{ end }}
+{{- end -}}
+
+{{- define "kerf.plansDevices" -}}
+{{- if eq (include "kerf.text" (list . .Values.settings.ignoreDRARequests)) "false" }}true{{ end }}
+{{- end -}}
+
+{{- /* (list context value): text as the process reads it. Values may hold templates; whole numbers stay whole. */ -}}
+{{- define "kerf.text" -}}
+{{- $root := index . 0 }}
+{{- $value := index . 1 }}
+{{- if kindIs "string" $value }}{{ tpl $value $root }}{{ else if kindIs "float64" $value }}{{ toJson $value }}{{ else }}{{ toString $value }}{{ end }}
+{{- end -}}
+
+{{- define "kerf.featureGates" -}}
+{{- $gates := list }}
+{{- range $key, $gate := include "kerf.gateNames" . | fromYaml }}
+{{- $value := index $.Values.settings.featureGates $key }}
+{{- if not (kindIs "invalid" $value) }}
+{{- $gates = append $gates (printf "%s=%s" $gate (include "kerf.text" (list $ $value))) }}
+{{- end }}
+{{- end }}
+{{- join "," $gates }}
+{{- end -}}
+
+{{- /* Variables by name. null leaves one out; false, 0 and "" are passed on. */ -}}
+{{- define "kerf.variables" -}}
+{{- $name := .Values.settings.clusterName | default "" | toString }}
+{{- if and (eq .Values.provider "aws") (eq (tpl $name .) "") }}
+{{- fail "settings.clusterName is missing: set it to the name of the EKS cluster, for example --set settings.clusterName=my-cluster" }}
+{{- end }}
+{{- $variables := dict "KARPENTER_SERVICE" (include "kerf.fullname" .) "METRICS_PORT" (toString .Values.controller.metrics.port) "HEALTH_PROBE_PORT" (toString .Values.controller.healthProbe.port) }}
+{{- if not (kindIs "invalid" .Values.logLevel) }}
+{{- $_ := set $variables "LOG_LEVEL" .Values.logLevel }}
+{{- end }}
+{{- with .Values.logOutputPaths }}{{ $_ := set $variables "LOG_OUTPUT_PATHS" (join "," .) }}{{ end }}
+{{- with .Values.logErrorOutputPaths }}{{ $_ := set $variables "LOG_ERROR_OUTPUT_PATHS" (join "," .) }}{{ end }}
+{{- with include "kerf.featureGates" . }}{{ $_ := set $variables "FEATURE_GATES" . }}{{ end }}
+{{- range $key, $env := include "kerf.settingVariables" . | fromYaml }}
+{{- $value := index $.Values.settings $key }}
+{{- if not (kindIs "invalid" $value) }}
+{{- $_ := set $variables $env (include "kerf.text" (list $ $value)) }}
+{{- end }}
+{{- end }}
+{{- if ne .Values.provider "aws" }}{{ $_ := set $variables "KERF_PROVIDER" .Values.provider }}{{ end }}
+{{- if .Values.shadow.enabled }}{{ $_ := set $variables "LEADER_ELECTION_NAME" .Values.shadow.leaseName }}{{ end }}
+{{- toYaml $variables }}
+{{- end -}}
+
+{{- define "kerf.args" -}}
+- controller
+{{- if .Values.shadow.enabled }}
+- --shadow
+{{- end }}
+{{- if and (eq .Values.provider "kwok") .Values.kwok.fakeKubelets }}
+- --fake-kubelets
+{{- end }}
+{{- end -}}
+
+{{- /* Nodes that could run the pods: not ours, selected, and with taints that are tolerated. Nothing when Helm cannot look. */ -}}
+{{- define "kerf.eligibleNodes" -}}
+{{- $count := 0 }}
+{{- range (lookup "v1" "Node" "" "").items }}
+{{- $labels := .metadata.labels | default dict }}
+{{- $fits := and (not (hasKey $labels "karpenter.sh/nodepool")) (not .spec.unschedulable) }}
+{{- range $key, $value := $.Values.nodeSelector }}
+{{- if ne (get $labels $key) $value }}{{ $fits = false }}{{ end }}
+{{- end }}
+{{- range $taint := .spec.taints }}
+{{- $tolerated := eq $taint.effect "PreferNoSchedule" }}
+{{- range $.Values.tolerations }}
+{{- $sameKey := or (not .key) (eq .key $taint.key) }}
+{{- $sameEffect := or (not .effect) (eq .effect $taint.effect) }}
+{{- $sameValue := or (eq (default "Equal" .operator) "Exists") (eq (default "" .value) (default "" $taint.value)) }}
+{{- if and $sameKey $sameEffect $sameValue }}{{ $tolerated = true }}{{ end }}
+{{- end }}
+{{- if not $tolerated }}{{ $fits = false }}{{ end }}
+{{- end }}
+{{- if $fits }}{{ $count = add1 $count }}{{ end }}
+{{- end }}
+{{- $count }}
+{{- end -}}
+
+{{- /* The pods may not share a node (affinity), so a second one would wait for ever where there is only one. */ -}}
+{{- define "kerf.replicas" -}}
+{{- $apart := dig "podAntiAffinity" "requiredDuringSchedulingIgnoredDuringExecution" list (.Values.affinity | default dict) }}
+{{- if and .Values.adaptReplicas $apart (gt (int .Values.replicas) 1) (eq (include "kerf.eligibleNodes" .) "1") }}1{{ else }}{{ .Values.replicas }}{{ end }}
+{{- end -}}
+
+{{- /* (list context terms): the same terms, those without a labelSelector with that of the pods. */ -}}
+{{- define "kerf.withSelector" -}}
+{{- $selector := dict "matchLabels" (include "kerf.selectorLabels" (index . 0) | fromYaml) }}
+{{- $terms := list }}
+{{- range index . 1 }}
+{{- if and (hasKey . "podAffinityTerm") (not (hasKey .podAffinityTerm "labelSelector")) }}
+{{- $terms = append $terms (merge (dict "podAffinityTerm" (merge (dict "labelSelector" $selector) .podAffinityTerm)) .) }}
+{{- else if or (hasKey . "labelSelector") (hasKey . "podAffinityTerm") }}
+{{- $terms = append $terms . }}
+{{- else }}
+{{- $terms = append $terms (merge (dict "labelSelector" $selector) .) }}
+{{- end }}
+{{- end }}
+{{- toYaml $terms }}
+{{- end -}}
+
+{{- define "kerf.affinity" -}}
+{{- $affinity := deepCopy .Values.affinity }}
+{{- range $kind := list "podAffinity" "podAntiAffinity" }}
+{{- $ofKind := get $affinity $kind | default dict }}
+{{- range $when, $terms := $ofKind }}
+{{- $_ := set $ofKind $when (include "kerf.withSelector" (list $ $terms) | fromYamlArray) }}
+{{- end }}
+{{- end }}
+{{- toYaml $affinity }}
+{{- end -}}

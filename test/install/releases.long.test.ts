@@ -1,0 +1,158 @@
+// Upgrades, rollbacks and every example file, installed by Helm on a real control plane.
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { examplesFolder, kerfChart } from '../chart/helm.ts';
+import { all } from '../end-to-end/harness/api.ts';
+import { simulated, useInstallWorld } from './world.ts';
+
+const world = useInstallWorld();
+const karpenterUser = resolve(import.meta.dirname, '../chart/karpenter-user.yaml');
+const examples = readdirSync(examplesFolder).filter((name) => /^values-.*\.yaml$/.test(name));
+/** The API server is at an address that no proxy leads to. */
+const noProxy = ['--set', 'controller.env[1].name=NO_PROXY', '--set', 'controller.env[1].value=127.0.0.1'];
+let folder = '';
+let previous = '';
+
+beforeAll(async () => {
+  await world.installCrds();
+  await world.api.kubectl('wait', 'crd', '--all', '--for=condition=Established', '--timeout=60s');
+  await world.api.apply({
+    apiVersion: 'karpenter.kwok.sh/v1alpha1',
+    kind: 'KWOKNodeClass',
+    metadata: { name: 'default' },
+    spec: {},
+  });
+  folder = mkdtempSync(join(tmpdir(), 'kerf-chart-'));
+  previous = join(folder, 'kerf');
+  cpSync(kerfChart, previous, { recursive: true });
+  const chart = join(previous, 'Chart.yaml');
+  writeFileSync(chart, readFileSync(chart, 'utf8').replaceAll(/ersion: \d.*$/gm, 'ersion: 0.0.9'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const claimsNow = async () =>
+  (await world.api.list(all.nodeClaims)).map(({ metadata: { uid, labels, annotations, deletionTimestamp }, spec }) => ({
+    uid,
+    labels,
+    annotations,
+    deletionTimestamp,
+    spec,
+  }));
+
+/** Looks at the lease until told to stop: the longest time without a holder, and without a holder that renews. */
+function watchLease(): () => Promise<number> {
+  const stop = new AbortController();
+  let longestMs = 0;
+  const done = (async () => {
+    for (let heldMs = Date.now(); !stop.signal.aborted; await sleep(100)) {
+      const holder = await world.leader().catch(() => undefined);
+      const isAlive = world
+        .kubelet()
+        .running()
+        .some(({ name }) => holder?.startsWith(`${name}_`));
+      if (isAlive) heldMs = Date.now();
+      longestMs = Math.max(longestMs, Date.now() - heldMs);
+    }
+  })();
+  return async () => {
+    stop.abort();
+    await done;
+    return longestMs;
+  };
+}
+
+test('an upgrade and a rollback keep a leader but for the time of a lease, and touch no claim', async () => {
+  await world.install(simulated, previous);
+  await world.ready(2);
+  const room = await world.room('upgraded');
+  await room.pool({ spec: { disruption: { consolidateAfter: 'Never' } } });
+  await room.deployment('web', { replicas: 4, cpu: '900m' });
+  await room.runs('web', 4);
+  const claims = await claimsNow();
+  const lease = watchLease();
+  await world.install([...simulated, '--set', 'settings.batchIdleDuration=2s', '--wait', '--timeout', '3m']);
+  await world.ready(2);
+  await world.helm('rollback', 'karpenter', '1', '--wait', '--timeout', '3m');
+  await world.ready(2);
+  const longestMs = await lease();
+  expect(longestMs).toBeLessThan(15_000);
+  console.log(`longest time without a leader over an upgrade and a rollback: ${longestMs} ms`);
+  expect(await claimsNow()).toEqual(claims);
+  const { items } = JSON.parse(
+    await world.helm('history', 'karpenter', '-o', 'json').then((text) => `{"items":${text}}`),
+  ) as {
+    items: { chart: string; status: string }[];
+  };
+  expect(items.map(({ status }) => status)).toEqual(['superseded', 'superseded', 'deployed']);
+  await world.helm('uninstall', 'karpenter', '--wait');
+  await world.ready(0);
+});
+
+describe('every values file', () => {
+  test.each([...examples, 'karpenter-user'])('%s is accepted by the API server and runs', async (name) => {
+    const file = name === 'karpenter-user' ? karpenterUser : join(examplesFolder, name);
+    const proxied = name.includes('proxy') ? noProxy : [];
+    const values = parse(readFileSync(file, 'utf8')) as { replicas?: number; shadow?: object };
+    // As it is: every object is checked by the API server.
+    await world.install(['-f', file, '--dry-run=server']);
+    // With the simulated cloud: the pod's variables, arguments, ports, probes and rights are those of the file.
+    const image = ['--set', 'controller.image.repository=kerf', '--set', 'controller.image.digest='];
+    await world.install(['-f', file, ...simulated, ...image, ...proxied]);
+    const pods = await world.ready(values.replicas ?? 2);
+    for (const pod of pods) expect(world.kubelet().output(pod)).not.toMatch(/forbidden/i);
+    // Rights go before pods do: what those say then is no news.
+    await world.helm('uninstall', 'karpenter', '--wait');
+    await world.ready(0);
+  });
+
+  test('what has no effect any more is named after the install', async () => {
+    const said = await world.install(['-f', karpenterUser, '--dry-run=server']);
+    expect(said).toContain('webhook has no effect: there is no webhook.');
+    expect(said).toContain('settings.featureGates.drift has no effect: drift is always on.');
+    expect(said).not.toContain('settings.aws has');
+    expect(said).toContain("controller.image named Karpenter's image");
+  });
+});
+
+test('scales up with the values of a Karpenter user', async () => {
+  await world.install(['-f', karpenterUser, ...simulated]);
+  await world.ready(2);
+  const room = await world.room('user');
+  await room.pool();
+  await room.deployment('web', { replicas: 2, cpu: '500m' });
+  await room.runs('web', 2);
+  await world.helm('uninstall', 'karpenter', '--wait');
+  await world.ready(0);
+});
+
+test('is ready within two seconds of its start among a hundred nodes', async () => {
+  for (let at = 0; at < 100; at += 1) {
+    const labels = { 'kubernetes.io/hostname': `n-${at}`, 'karpenter.sh/nodepool': 'none' };
+    const amounts = { cpu: '4', memory: '8Gi', pods: '30' };
+    await world
+      .cluster()
+      .request('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: `n-${at}`, labels } });
+    await world
+      .cluster()
+      .request(
+        'PATCH',
+        `/api/v1/nodes/n-${at}/status`,
+        { status: { capacity: amounts, allocatable: amounts } },
+        'application/merge-patch+json',
+      );
+  }
+  await world.install([...simulated, '--set', 'replicas=1']);
+  const [pod] = await world.ready(1);
+  if (pod === undefined) throw new Error('no pod runs');
+  const tookMs = (pod.readyMs ?? 0) - pod.startedMs;
+  const cpu = /^process_cpu_seconds_total ([\d.]+)/m.exec(await world.kubelet().metrics(pod))?.[1];
+  console.log(`ready ${tookMs} ms after its start among 100 nodes; ${cpu} s of processor time so far`);
+  // Two seconds where it has a processor to itself; other suites may share this one.
+  expect(Number(cpu)).toBeLessThan(2.5);
+  expect(tookMs).toBeLessThan(8_000);
+  await world.helm('uninstall', 'karpenter', '--wait');
+});

@@ -1,0 +1,122 @@
+// Karpenter runs a cluster, stops, and Kerf goes on with it; then the other way round. Nobody notices: no node goes without a
+// reason, nothing of a claim is rewritten, what was under way is finished.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { NodeClaim } from '../../src/api/index.ts';
+import { all } from '../end-to-end/harness/api.ts';
+import { ofType } from '../end-to-end/harness/manifests.ts';
+import { peerVersions } from '../setup/peer.ts';
+import { useTakeoverWorld } from './world.ts';
+
+describe.each(peerVersions)('Karpenter %s', (version) => {
+  const world = useTakeoverWorld();
+
+  /** What must not change about a claim that nobody has a reason to touch. */
+  const facts = ({ metadata, spec }: NodeClaim) => ({
+    name: metadata.name,
+    uid: metadata.uid,
+    labels: metadata.labels,
+    annotations: Object.fromEntries(
+      Object.entries(metadata.annotations ?? {}).filter(
+        ([key]) => key.startsWith('karpenter.sh/') || key.startsWith('karpenter.kwok.sh/'),
+      ),
+    ),
+    finalizers: metadata.finalizers,
+    isDeleting: metadata.deletionTimestamp !== undefined,
+    spec,
+  });
+  const claims = async () =>
+    (await world.api.list(all.nodeClaims))
+      .map(facts)
+      .sort((left, right) => ((left.name ?? '') < (right.name ?? '') ? -1 : 1));
+  const poolHashes = async () =>
+    (await world.api.list(all.nodePools)).map(({ metadata, spec }) => [
+      metadata.name,
+      metadata.annotations,
+      metadata.labels,
+      spec,
+    ]);
+
+  test('its hundred nodes, pools and overlays are taken over unnoticed, and given back', async () => {
+    const karpenter = await world.startPeer(version);
+    const room = await world.room('fleet');
+    await world.api.apply({
+      apiVersion: 'karpenter.sh/v1alpha1',
+      kind: 'NodeOverlay',
+      metadata: { name: 'cheaper' },
+      spec: { requirements: [ofType('c-4x-amd64-linux')], priceAdjustment: '-10%' },
+    });
+    const small = ofType('c-2x-amd64-linux', 'c-4x-amd64-linux');
+    await room.pool({
+      requirements: [small],
+      spec: { disruption: { consolidateAfter: '30s', consolidationPolicy: 'WhenEmpty' } },
+    });
+    await room.pool({
+      suffix: 'static',
+      requirements: [ofType('c-1x-amd64-linux')],
+      spec: { replicas: 5, disruption: { consolidateAfter: 'Never' } },
+    });
+    const apart = {
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'web' } } },
+          ],
+        },
+      },
+    };
+    await room.deployment('web', { replicas: 95, cpu: '1', spec: apart });
+    await room.runs('web', 95, 300);
+    await room.until(
+      'a hundred nodes are initialized',
+      async () => expect(await room.initializedNodes()).toHaveLength(100),
+      300,
+    );
+    // Nodes that are being drained when it stops: their pods do not go by themselves.
+    await room.pool({ suffix: 'slow', requirements: [ofType('c-1x-amd64-linux')] });
+    await room.deployment('slow', {
+      replicas: 2,
+      cpu: '500m',
+      spec: { ...apart, nodeSelector: { 'karpenter.sh/nodepool': 'fleet-slow' } },
+      labels: { slow: 'yes' },
+    });
+    await room.runs('slow', 2);
+    await room.budget('slow', { minAvailable: 2 });
+    const [leaving] = await room.claims('fleet-slow');
+    await world.api.remove(all.nodeClaims, leaving?.metadata.name ?? '');
+    await sleep(3_000);
+    const before = { claims: await claims(), pools: await poolHashes() };
+    await karpenter.stop();
+
+    // Pods that wait and a claim that leaves when nobody is in charge.
+    await room.deployment('late', { replicas: 3, cpu: '1' });
+    const kerf = await world.startKerf();
+    await kerf.leading();
+    await room.runs('late', 3);
+    await sleep(25_000);
+    const names = new Set(before.claims.map(({ name }) => name));
+    const after = (await claims()).filter(({ name }) => names.has(name));
+    expect(after).toEqual(before.claims);
+    expect((await poolHashes()).map(([name, annotations]) => [name, annotations])).toEqual(
+      before.pools.map(([name, annotations]) => [name, annotations]),
+    );
+    // The drain that was held up goes on once it may.
+    await world.api.remove({ ...all.podDisruptionBudgets }, 'slow', 'fleet');
+    await room.until('the half drained node is gone', async () => {
+      expect((await room.claims('fleet-slow')).map(({ metadata }) => metadata.uid)).not.toContain(
+        leaving?.metadata.uid,
+      );
+    });
+    await room.runs('slow', 2);
+
+    const kept = await claims();
+    await kerf.terminate();
+    await room.deployment('later', { replicas: 2, cpu: '1' });
+    const again = await world.startPeer(version);
+    await room.runs('later', 2);
+    await sleep(25_000);
+    const keptNames = new Set(kept.map(({ name }) => name));
+    expect((await claims()).filter(({ name }) => keptNames.has(name))).toEqual(kept);
+    await again.stop();
+  });
+});
