@@ -82,6 +82,7 @@ export class Life {
     };
     return {
       now: () => world.now(),
+      elapsed: () => world.elapsed(),
       after,
       sleep: (delayMs, signal) => (this.isOver ? never() : sleepWith(after, delayMs, signal)),
     };

@@ -135,7 +135,7 @@ export async function openScenario(options: ScenarioOptions = {}) {
       recorder: events,
       settings: { ...parseSettings({}, {}).settings, ...options.settings },
     });
-    await cloud.recover((await kube.list(nodeClaims)).items);
+    await cloud.recover((await context.kube.list(nodeClaims)).items);
     const stopping = new AbortController();
     const running = new Manager({ clock: own.clock, caches, leading }).run(stopping.signal);
     // A killed process never ends; one that fails should be noticed.
