@@ -1,11 +1,24 @@
 // The planner's workloads with their bars. Times count from a snapshot that has been indexed once, as the controller keeps
 // it, to a finished plan with reasons; the cold time counts from raw objects in a fresh process.
 import { readFileSync } from 'node:fs';
+import { awsLabel, capacityType, label } from '../src/api/names.ts';
 import { awsProviderFacts, builtInCatalogue } from '../src/aws/catalogue.ts';
 import { lowerBoundPerHour } from '../src/cli/plan/bound.ts';
 import { indexSnapshot, planWorld, type Snapshot } from '../src/core/index.ts';
 import { type Bar, type Bench, type Growth, type Measurement, type MeasureOptions, timeRuns } from './bench.ts';
-import { diverse, existing, fromLines, generic, hostnameSpread, preferences } from './workloads/snapshots.ts';
+import {
+  type Catalogue,
+  diverse,
+  existing,
+  fromLines,
+  generic,
+  hostnameSpread,
+  preferences,
+  traced,
+  tracedWithoutGpu,
+  varied,
+  web,
+} from './workloads/snapshots.ts';
 
 async function measureSnapshot(snapshot: Snapshot, options: MeasureOptions): Promise<Measurement> {
   const coldStart = performance.now();
@@ -32,6 +45,19 @@ async function measureSnapshot(snapshot: Snapshot, options: MeasureOptions): Pro
 async function ec2() {
   const catalogue = await builtInCatalogue();
   return { items: catalogue.instanceTypes(), provider: awsProviderFacts };
+}
+
+/** Families that a pool names, from the fifth generation on; on demand and for x86, as most pods of traces are. */
+async function families(...categories: string[]): Promise<Catalogue> {
+  return {
+    ...(await ec2()),
+    requirements: [
+      { key: awsLabel.instanceCategory, operator: 'In', values: categories },
+      { key: awsLabel.instanceGeneration, operator: 'Gt', values: ['4'] },
+      { key: label.capacityType, operator: 'In', values: [capacityType.onDemand] },
+      { key: label.arch, operator: 'In', values: ['amd64'] },
+    ],
+  };
 }
 
 interface Work {
@@ -61,7 +87,50 @@ const diverseBench = (count: number, bar: Bar, quick = false): Bench =>
     snapshot: () => diverse(count),
   });
 
+/** The same pods with a pool open to every type and with one that names its families. */
+const mixBenches = (
+  name: string,
+  summary: string,
+  bar: Bar,
+  categories: string[],
+  snapshot: (catalogue: Catalogue) => Snapshot,
+): Bench[] => [
+  bench({
+    name: `${name} open`,
+    summary: `${summary}, every type of us-east-1`,
+    bar,
+    snapshot: async () => snapshot(await ec2()),
+  }),
+  bench({
+    name: `${name} ${categories.join('')}`,
+    summary: `${summary}, ${categories.join(', ')} from the fifth generation on`,
+    quick: true,
+    bar,
+    snapshot: async () => snapshot(await families(...categories)),
+  }),
+];
+
 export const plannerBenches: Bench[] = [
+  ...mixBenches(
+    'T(8152)',
+    'the mix of a GPU trace',
+    { maxBoundRatio: 1.04, maxGreedyRatio: 0.65 },
+    ['c', 'm', 'r', 'g'],
+    (catalogue) => traced(8152, catalogue),
+  ),
+  ...mixBenches('T(1088) without GPU', 'its pods without GPU', { maxBoundRatio: 1.04 }, ['c', 'm', 'r'], (catalogue) =>
+    tracedWithoutGpu(1088, catalogue),
+  ),
+  ...mixBenches(
+    'W(5000)',
+    'small pods, some spread over zones or hosts',
+    { maxBoundRatio: 1.03 },
+    ['c', 'm', 'r'],
+    (catalogue) => web(5000, catalogue),
+  ),
+  ...mixBenches('V(10000,1000)', '10000 pods of 1000 requests', { maxMs: 2000 }, ['c', 'm', 'r'], (catalogue) =>
+    varied(10_000, 1000, catalogue),
+  ),
   diverseBench(1, { maxMs: 0.8 }, true),
   diverseBench(50, { maxMs: 4 }, true),
   diverseBench(100, {}),

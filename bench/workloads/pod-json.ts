@@ -1,14 +1,19 @@
 // The JSON of a pod as a real API server sends it for an ordinary Deployment with one container and a sidecar: about
 // 6 kB, a third of it managedFields.
 
-/** Pod number `index`; every 50 pods belong to one Deployment. */
-export function podJson(index: number, version: number): string {
-  const app = `app-${Math.floor(index / 50)}`;
-  const hash = (7_919 * (Math.floor(index / 50) + 1)).toString(36);
+/** Pods of one Deployment, where a benchmark does not say otherwise. */
+export const usualPodsPerWorkload = 50;
+
+/** Pod number `index`; every pod has a start of its own, so that times cannot be shared. */
+export function podJson(index: number, version: number, podsPerWorkload = usualPodsPerWorkload): string {
+  const workload = Math.floor(index / podsPerWorkload);
+  const app = `app-${workload}`;
+  const hash = (7_919 * (workload + 1)).toString(36);
   const id = ((index * 2_654_435_761) >>> 0).toString(16).padStart(8, '0');
   const uid = `${id}-5c1a-4d0e-9b3f-${id}0000`;
   const node = `ip-10-0-${(index >> 8) & 255}-${index & 63}.ec2.internal`;
-  const time = '2026-11-16T04:05:06Z';
+  const created = firstCreated + (index % 1_000_000) * 13_000;
+  const time = at(created);
   const access = `kube-api-access-${id.slice(0, 5)}`;
   return JSON.stringify({
     kind: 'Pod',
@@ -36,7 +41,7 @@ export function podJson(index: number, version: number): string {
           apiVersion: 'apps/v1',
           kind: 'ReplicaSet',
           name: `${app}-${hash}`,
-          uid,
+          uid: `${hash.padStart(8, '0')}-5c1a-4d0e-9b3f-000000000000`,
           controller: true,
           blockOwnerDeletion: true,
         },
@@ -44,8 +49,14 @@ export function podJson(index: number, version: number): string {
       managedFields: managedFields(time, uid),
     },
     spec: spec(app, node, access),
-    status: status(index, time, app, id),
+    status: status(index, created, app, id),
   });
+}
+
+const firstCreated = Date.parse('2026-01-01T00:00:00Z');
+
+function at(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 
 function managedFields(time: string, uid: string): unknown {
@@ -187,12 +198,18 @@ function spec(app: string, nodeName: string, access: string): unknown {
   };
 }
 
-function status(index: number, time: string, app: string, id: string): unknown {
+function status(index: number, created: number, app: string, id: string): unknown {
+  const time = at(created);
   const types = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
   const podIP = `10.1.${(index >> 8) & 255}.${index & 255}`;
   return {
     phase: 'Running',
-    conditions: types.map((type) => ({ type, status: 'True', lastProbeTime: null, lastTransitionTime: time })),
+    conditions: types.map((type, step) => ({
+      type,
+      status: 'True',
+      lastProbeTime: null,
+      lastTransitionTime: at(created + step * 1_000),
+    })),
     hostIP: '10.0.0.1',
     hostIPs: [{ ip: '10.0.0.1' }],
     podIP,
@@ -200,6 +217,8 @@ function status(index: number, time: string, app: string, id: string): unknown {
     startTime: time,
     containerStatuses: ['main', 'proxy'].map((name) => ({
       name,
+      allocatedResources: { cpu: '250m', memory: '512Mi' },
+      resources: { requests: { cpu: '250m', memory: '512Mi' } },
       state: { running: { startedAt: time } },
       lastState: {},
       ready: true,

@@ -1,11 +1,12 @@
 // A program that serves pods as an API server does, so that a benchmark's own process holds nothing but what it measures.
-// `pod-server.ts <count>` prints its port. A watch streams `count` pods and an end mark; `?burst=n` in the label selector
+// `pod-server.ts <count> [<pods per workload>]` prints its port. A watch streams `count` pods and an end mark; `?burst=n` in the label selector
 // makes it go on with n MODIFIED events as fast as they are read.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { podJson } from './pod-json.ts';
+import { podJson, usualPodsPerWorkload } from './pod-json.ts';
 
 const count = Number(process.argv[2] ?? 1000);
+const podsPerWorkload = Number(process.argv[3] ?? usualPodsPerWorkload);
 
 /** Writes with back-pressure, in pieces large enough that the kernel is not the bottleneck. */
 async function write(response: ServerResponse, lines: Iterable<string>): Promise<void> {
@@ -21,7 +22,7 @@ async function write(response: ServerResponse, lines: Iterable<string>): Promise
 
 function* events(type: string, total: number, firstVersion: number): Generator<string> {
   for (let index = 0; index < total; index++) {
-    yield `{"type":"${type}","object":${podJson(index % count, firstVersion + index)}}\n`;
+    yield `{"type":"${type}","object":${podJson(index % count, firstVersion + index, podsPerWorkload)}}\n`;
   }
 }
 

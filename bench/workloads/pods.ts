@@ -35,7 +35,7 @@ function pod(name: string, parts: PodParts, status: object): SnapshotObject {
   };
 }
 
-const waitingPod = (name: string, parts: PodParts): SnapshotObject =>
+export const waitingPod = (name: string, parts: PodParts): SnapshotObject =>
   pod(name, parts, {
     phase: 'Pending',
     conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
@@ -49,7 +49,7 @@ export const boundPod = (name: string, nodeName: string): SnapshotObject =>
     { phase: 'Running', conditions: [{ type: 'PodScheduled', status: 'True' }] },
   );
 
-const numbered = (prefix: string, index: number): string => `${prefix}-${String(index).padStart(6, '0')}`;
+export const numbered = (prefix: string, index: number): string => `${prefix}-${String(index).padStart(6, '0')}`;
 
 function drawRequests(random: Random): Record<string, string> {
   return { cpu: random.pick(cpus), memory: random.pick(memories) };

@@ -1,15 +1,26 @@
 // The planner workloads as snapshots: one ready NodePool with limits far away, a catalogue, waiting pods, and for E(n, m)
 // nodes that are half full.
 import { label } from '../../src/api/index.ts';
-import type { InstanceTypeSpec, ProviderFacts, Snapshot, SnapshotObject } from '../../src/core/index.ts';
+import type {
+  InstanceTypeSpec,
+  ProviderFacts,
+  RequirementSpec,
+  Snapshot,
+  SnapshotObject,
+} from '../../src/core/index.ts';
 import { syntheticCatalogue, testProvider, zones } from './catalogue.ts';
+import { tracePods, tracePodsWithoutGpu, variedPods, webPods } from './mixes.ts';
 import { boundPod, diversePods, genericPart, hostnameSpreadPods, podsFromLines, preferencePods } from './pods.ts';
 import { seeded } from './random.ts';
 
 /** Every workload draws from this seed unless told otherwise. */
 const defaultSeed = 42;
 
-function nodePool(name: string, nodeClass = 'TestNodeClass.karpenter.test.sh'): SnapshotObject {
+function nodePool(
+  name: string,
+  nodeClass = 'TestNodeClass.karpenter.test.sh',
+  requirements: readonly RequirementSpec[] = [],
+): SnapshotObject {
   const dot = nodeClass.indexOf('.');
   return {
     apiVersion: 'karpenter.sh/v1',
@@ -21,7 +32,7 @@ function nodePool(name: string, nodeClass = 'TestNodeClass.karpenter.test.sh'): 
       template: {
         spec: {
           nodeClassRef: { group: nodeClass.slice(dot + 1), kind: nodeClass.slice(0, dot), name: 'default' },
-          requirements: [],
+          requirements,
         },
       },
     },
@@ -29,9 +40,11 @@ function nodePool(name: string, nodeClass = 'TestNodeClass.karpenter.test.sh'): 
   };
 }
 
-interface Catalogue {
+export interface Catalogue {
   items: InstanceTypeSpec[];
   provider: ProviderFacts;
+  /** What the one NodePool asks for; by default nothing. */
+  requirements?: readonly RequirementSpec[];
 }
 
 export const synthetic = (count = 400): Catalogue => ({ items: syntheticCatalogue(count), provider: testProvider });
@@ -50,7 +63,11 @@ function snapshotOf(
     name,
     time: '2026-01-01T00:10:00Z',
     provider: catalogue.provider,
-    objects: { apiVersion: 'v1', kind: 'List', items: [nodePool('default', nodeClass), ...others, ...pods] },
+    objects: {
+      apiVersion: 'v1',
+      kind: 'List',
+      items: [nodePool('default', nodeClass, catalogue.requirements), ...others, ...pods],
+    },
     instanceTypes: [{ nodePool: 'default', items: catalogue.items }],
   };
 }
@@ -60,6 +77,18 @@ export const diverse = (count: number, catalogue = synthetic(), seed = defaultSe
 
 export const generic = (count: number, catalogue = synthetic(), seed = defaultSeed): Snapshot =>
   snapshotOf(`G(${count})`, genericPart(count, seeded(seed)), catalogue);
+
+export const traced = (count: number, catalogue: Catalogue, seed = defaultSeed): Snapshot =>
+  snapshotOf(`T(${count})`, tracePods(count, seeded(seed)), catalogue);
+
+export const tracedWithoutGpu = (count: number, catalogue: Catalogue, seed = defaultSeed): Snapshot =>
+  snapshotOf(`T(${count}) without GPU`, tracePodsWithoutGpu(count, seeded(seed)), catalogue);
+
+export const web = (count: number, catalogue: Catalogue, seed = defaultSeed): Snapshot =>
+  snapshotOf(`W(${count})`, webPods(count, seeded(seed)), catalogue);
+
+export const varied = (count: number, kinds: number, catalogue: Catalogue, seed = defaultSeed): Snapshot =>
+  snapshotOf(`V(${count},${kinds})`, variedPods(count, kinds, seeded(seed)), catalogue);
 
 export function preferences(count: number, policy: 'Respect' | 'Ignore'): Snapshot {
   const snapshot = snapshotOf(`P(${count})`, preferencePods(count), synthetic());

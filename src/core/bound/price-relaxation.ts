@@ -14,7 +14,7 @@ import type { World } from '../world.ts';
 import { type LinearProgram, LinearProgramBuilder } from './linear-program.ts';
 
 /** Pods that ask for the same amounts and may run on the same machines. */
-interface Item {
+export interface Item {
   readonly kind: Kind;
   readonly need: Need;
   count: number;
@@ -27,7 +27,7 @@ interface Kind {
 }
 
 /** Something that holds pods: machines of one type and offering by the number, or the free room of existing nodes. */
-interface Holder {
+export interface Holder {
   readonly price: number;
   readonly most: number;
   readonly reservation: string | undefined;
@@ -35,13 +35,32 @@ interface Holder {
   readonly room: (column: number) => number;
 }
 
+/** The pods of a plan and everything that could hold them, with what concerns other pods forgotten. */
+export interface Relaxation {
+  readonly items: readonly Item[];
+  readonly machines: readonly Holder[];
+  readonly existing: readonly Holder[];
+  readonly columns: readonly number[];
+  readonly reservations: ReadonlyMap<string, number>;
+}
+
 /** `placed`: keys of the pods the plan gave a place; the others cost nothing in any plan that leaves them out. */
-export function priceRelaxation(world: World, placed: ReadonlySet<string>): LinearProgram {
+export function relaxationOf(world: World, placed: ReadonlySet<string>): Relaxation {
   const kinds = kindsOf(world, placed);
   const items = kinds.flatMap((kind) => kind.items);
-  const columns = [...new Set(items.flatMap(({ need }) => need.columns))];
-  const holders = [...withoutDominated(machines(world, kinds), columns), ...existingRoom(world, kinds)];
-  return program(items, holders, columns, world.reservations);
+  return {
+    items,
+    machines: machines(world, kinds),
+    existing: existingRoom(world, kinds),
+    columns: [...new Set(items.flatMap(({ need }) => need.columns))],
+    reservations: world.reservations,
+  };
+}
+
+export function priceRelaxation(relaxation: Relaxation): LinearProgram {
+  const { items, columns, existing, reservations } = relaxation;
+  const holders = [...withoutDominated(relaxation.machines, columns), ...existing];
+  return program(items, holders, columns, reservations);
 }
 
 function kindsOf(world: World, placed: ReadonlySet<string>): Kind[] {

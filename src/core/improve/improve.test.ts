@@ -21,6 +21,7 @@ const both = (objects: SnapshotObject[]): { greedy: Plan; improved: Plan } => ({
   greedy: plan(objects, { types }, { improve: false }),
   improved: plan(objects, { types }),
 });
+const app = { app: 'web' };
 const placed = (result: Plan): string[] => result.newNodes.flatMap((node) => node.pods).sort();
 
 test('a crowded node is bought anew where several smaller ones cost less', () => {
@@ -31,9 +32,39 @@ test('a crowded node is bought anew where several smaller ones cost less', () =>
   expect(placed(improved)).toEqual(placed(greedy));
 });
 
-test('nodes with few pods are left as they were packed', () => {
-  const { greedy, improved } = both([nodePool(), ...pods(20, { cpu: '1' })]);
-  expect(improved).toEqual(greedy);
+test('few pods are bought anew as well where that is worth it', () => {
+  const { greedy, improved } = both([nodePool(), ...pods(6, { cpu: '3' })]);
+  expect(greedy.newNodes.map((node) => node.chosen.instanceType)).toEqual(['large']);
+  expect(improved.newNodes.map((node) => node.chosen.instanceType)).toEqual(Array(6).fill('small'));
+});
+
+test('a saving below a cent an hour or one per cent leaves the nodes as they were packed', () => {
+  const cheap = [
+    instanceType({ name: 'small', cpu: '4', memory: '16Gi', pods: '50', price: 0.01 }),
+    instanceType({ name: 'large', cpu: '64', memory: '256Gi', pods: '500', price: 0.025 }),
+  ];
+  const objects = [nodePool(), ...pods(6, { cpu: '1' })];
+  const settings = { nodeCostPerHour: 0 };
+  const packed = plan(objects, { types: cheap, settings }, { improve: false });
+  expect(plan(objects, { types: cheap, settings })).toEqual(packed);
+});
+
+test('pods spread over hosts keep to their hosts, but the hosts get the size they need', () => {
+  const { greedy, improved } = both([
+    nodePool(),
+    ...pods(6, { cpu: '1', labels: app, spec: spread(label.hostname, app) }),
+    ...pods(40, { cpu: '1' }),
+  ]);
+  expect(improved.pricePerHour).toBeLessThan(greedy.pricePerHour);
+  expect(placed(improved)).toEqual(placed(greedy));
+});
+
+test('two pods that use the same host port get two hosts', () => {
+  const spec = { containers: [{ name: 'm', ports: [{ containerPort: 80, hostPort: 80 }], resources: {} }] };
+  const asking = pods(6, { cpu: '3', spec: { ...spec, nodeSelector: {} } });
+  const { improved } = both([nodePool(), ...asking, ...pods(30, { cpu: '1' })]);
+  const names = new Set(asking.map(({ metadata }) => `default/${metadata.name}`));
+  for (const { pods: own } of improved.newNodes) expect(own.filter((pod) => names.has(pod)).length).toBeLessThan(2);
 });
 
 test('of two nearly equal ways the one with fewer nodes wins, because a node costs more than its price', () => {
@@ -64,9 +95,7 @@ test('nodes are only replaced where that saves something', () => {
   expect(plan(objects, { types: even })).toEqual(plan(objects, { types: even }, { improve: false }));
 });
 
-const app = { app: 'web' };
 test.each([
-  ['spread over hosts', spread(label.hostname, app, { maxSkew: 60 })],
   ['keep together', affinity('podAffinity', podTerm(label.hostname, app))],
   [
     'use a host port',
@@ -101,9 +130,26 @@ test('limits hold for what is bought anew', () => {
 });
 
 test('flexibility a pool asks for is kept', () => {
-  const flexible = nodePool({ requirements: [requirement(label.instanceType, 'Exists', undefined, 1)] });
-  const { greedy, improved } = both([flexible, ...pods(60, { cpu: '1' })]);
-  expect(improved).toEqual(greedy);
+  const flexible = (minValues: number) =>
+    nodePool({ requirements: [requirement(label.instanceType, 'Exists', undefined, minValues)] });
+  const work = pods(60, { cpu: '1' });
+  expect(both([flexible(1), ...work]).improved.pricePerHour).toBe(15);
+  // Full small nodes could still become large ones; full large ones could become nothing else.
+  expect(both([flexible(2), ...work]).improved.newNodes.every((node) => node.instanceTypes.length === 2)).toBe(true);
+});
+
+test('a fee per host that a NodePool states counts in its plans', () => {
+  const even = [
+    instanceType({ name: 'small', cpu: '4', memory: '16Gi', pods: '50', price: 1 }),
+    instanceType({ name: 'large', cpu: '64', memory: '256Gi', pods: '500', price: 20 }),
+  ];
+  const pool = nodePool();
+  const dear = { ...pool, metadata: { ...pool.metadata, annotations: { 'kerf.sh/node-cost-per-hour': '1' } } };
+  const work = pods(60, { cpu: '1' });
+  const types = (own: SnapshotObject): string[] =>
+    plan([own, ...work], { types: even }).newNodes.map((node) => node.chosen.instanceType);
+  expect(types(pool)).toEqual(Array(15).fill('small'));
+  expect(types(dear)).toEqual(['large']);
 });
 
 test('the same packing is improved the same way, whatever the order of objects', () => {

@@ -1,158 +1,195 @@
-// After packing, the price: nodes that gathered many pods are opened again and their pods bought anew, in the sizes and
-// mix that cost least. First-fit packing fills one node as long as any type can hold it, which ends with the largest, and
-// dearest, machine on offer.
+// After packing, the price: the nodes of each pool are opened again and their pods bought anew, in the sizes and mix that
+// cost least. First-fit packing fills one node as long as any type can hold it, which ends with the largest, and dearest,
+// machine on offer.
 //
-// A node costs more than its price: a root volume, an address, somebody's attention. That is counted on top when plans
-// are compared, so that of two nearly equal ones the one with fewer nodes wins.
+// A node costs more than its price: a root volume, an address, a monitoring fee. That is counted on top when plans are
+// compared, so that of two nearly equal ones the one with fewer nodes wins.
 //
-// Promises: nothing is placed where the rules would not have it (only pods without a say about their host move, among
-// nodes with the same labels); never dearer than before; nodes with few pods stay as they were packed; the same packing
-// gives the same result.
+// Promises: nothing is placed where the rules would not have it; every pod keeps the domains it was counted in; never
+// dearer than before; where little is to be saved, nodes stay as they were packed; the same packing gives the same result.
 
 import { hasBit, type Sliced } from '../../base/index.ts';
 import { addNeed, type Claim, usedFits } from '../packing/claim.ts';
 import type { PoolLimits } from '../packing/pool-limits.ts';
 import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
-import type { Constraint, Need, PlannedPod } from '../workload.ts';
+import { noAttachments, withAttachments } from '../volumes/pod-volumes.ts';
+import type { GroupStep, PlannedPod } from '../workload.ts';
 import type { World } from '../world.ts';
-import { type Filling, type Heap, type Offer, priceOf, repack } from './repack.ts';
+import { type LabelledOffer, offersFor } from './offers.ts';
+import { canBeOpened, OpenedPods, type PodKind } from './open-claims.ts';
+import { type Filling, type Kind, priceOf } from './pile.ts';
+import { repack } from './repack.ts';
+import { isWorthwhile, mostWorthwhile } from './worthwhile.ts';
 
-export interface ImproveOptions {
-  /** Nodes with fewer pods are left alone: there is little to gain, and their packing is what users know. */
-  readonly crowded?: number;
-  /** The saving on a group of nodes, as a part of their price, that is worth more and different nodes. */
-  readonly worthwhile?: number;
+export interface Packing {
+  readonly claims: readonly Claim[];
+  readonly limits: PoolLimits;
+  /** The step of relaxation at which a pod was placed, if it was not the first. */
+  readonly steps: ReadonlyMap<number, number>;
 }
 
-const defaults = { crowded: 32, worthwhile: 0.05 };
+/**
+ * How many combinations of labels, types and kinds of pods are looked at: more where there are more pods, because more is
+ * to be saved. Past that only crowded nodes are opened, each among those with the same labels.
+ */
+const leastCombinations = 20_000;
+const combinationsPerPod = 800;
+const mostCombinations = 1_500_000;
+const crowded = 32;
 
-/** The claims with crowded ones replaced where that is cheaper, numbered anew. */
-export function* improveInSlices(
-  world: World,
-  claims: readonly Claim[],
-  limits: PoolLimits,
-  options: ImproveOptions = {},
-): Sliced<Claim[]> {
-  const { crowded, worthwhile } = { ...defaults, ...options };
-  const piles = new Map<Template, Map<RequirementSet, Claim[]>>();
+/** The claims with those of a pool replaced where that is cheaper, numbered anew. */
+export function* improveInSlices(world: World, { claims, limits, steps }: Packing): Sliced<Claim[]> {
+  const stepOf = (pod: number): number => steps.get(pod) ?? 0;
+  const piles = new Map<Template, Claim[]>();
   for (const claim of claims) {
     yield;
-    if (claim.pods.length < crowded || !isMovable(world, claim)) continue;
-    const bySet = piles.get(claim.template) ?? new Map<RequirementSet, Claim[]>();
-    piles.set(claim.template, bySet);
-    const pile = bySet.get(claim.set);
+    if (!canBeOpened(world, claim, stepOf)) continue;
+    const pile = piles.get(claim.template);
     if (pile) pile.push(claim);
-    else bySet.set(claim.set, [claim]);
+    else piles.set(claim.template, [claim]);
   }
   const replacements = new Map<Claim, readonly Claim[]>();
-  for (const [template, bySet] of piles) {
-    for (const [set, pile] of bySet) {
-      const bought = yield* buyAnew(world, template, set, pile, worthwhile, limits);
+  for (const claimsOfPool of piles.values()) {
+    const whole = yield* openPile(world, claimsOfPool, stepOf);
+    const opened = isTooLarge(whole) ? yield* crowdedPiles(world, claimsOfPool, stepOf) : [whole];
+    for (const pile of opened) {
+      const bought = yield* buyAnew(world, pile, limits, stepOf);
       if (bought === undefined) continue;
-      pile.forEach((claim, at) => replacements.set(claim, at === 0 ? bought : []));
+      pile.claims.forEach((claim, at) => replacements.set(claim, at === 0 ? bought : []));
     }
   }
   if (replacements.size === 0) return [...claims];
   return claims.flatMap((claim) => replacements.get(claim) ?? [claim]).map((claim, index) => ({ ...claim, index }));
 }
 
-/** Only resources decide about these pods, once the labels of their node are given. */
-function isMovable(world: World, claim: Claim): boolean {
-  if (claim.set.hasMinValues || claim.held.size > 0 || claim.ports.length > 0) return false;
-  return claim.pods.every((pod) => {
-    const { group } = world.workload.pods[pod] as PlannedPod;
-    if (group.devices !== undefined) return false;
-    return group.steps.every(({ constraint }) => isHostBlind(constraint));
-  });
+/** Nodes of one pool, opened: their pods, and the labels new nodes may be asked for. */
+interface Pile {
+  readonly template: Template;
+  readonly claims: readonly Claim[];
+  readonly opened: OpenedPods;
+  readonly labelSets: ReadonlySet<RequirementSet>;
 }
 
-/** Neither asks about the other pods of its host nor is asked about by them. */
-function isHostBlind({ rules, volumes, ports }: Constraint): boolean {
-  return (
-    rules.hostBounds.length === 0 &&
-    rules.hostAffinities.length === 0 &&
-    rules.ownedInverse.length === 0 &&
-    !rules.counted.some((group) => group.isHostname) &&
-    volumes.length === 0 &&
-    ports.length === 0
-  );
+function* openPile(world: World, claims: readonly Claim[], stepOf: (pod: number) => number): Sliced<Pile> {
+  const { template } = claims[0] as Claim;
+  const opened = new OpenedPods(world, template);
+  for (const claim of claims) {
+    for (const pod of claim.pods) opened.add(claim, pod, stepOf(pod));
+    yield;
+  }
+  for (const { pods } of opened.kinds) pods.sort((left, right) => left - right);
+  // Only labels that packed nodes had: a node in another zone would be a domain that spreads have not counted with.
+  const labelSets = new Set(claims.map(({ set }) => set));
+  return { template, claims, opened, labelSets };
+}
+
+function isTooLarge({ template, opened, labelSets }: Pile): boolean {
+  const pods = opened.kinds.reduce((sum, kind) => sum + kind.pods.length, 0);
+  const combinations = labelSets.size * template.rows.count * opened.kinds.length;
+  return combinations > Math.min(mostCombinations, leastCombinations + combinationsPerPod * pods);
+}
+
+function* crowdedPiles(world: World, claims: readonly Claim[], stepOf: (pod: number) => number): Sliced<Pile[]> {
+  const bySet = new Map<RequirementSet, Claim[]>();
+  for (const claim of claims) {
+    if (claim.pods.length < crowded) continue;
+    const alike = bySet.get(claim.set);
+    if (alike) alike.push(claim);
+    else bySet.set(claim.set, [claim]);
+  }
+  const piles: Pile[] = [];
+  for (const [set, alike] of bySet) {
+    const pile = { ...(yield* openPile(world, alike, stepOf)), labelSets: new Set([set]) };
+    if (!isTooLarge(pile)) piles.push(pile);
+  }
+  return piles;
 }
 
 function* buyAnew(
   world: World,
-  template: Template,
-  set: RequirementSet,
-  pile: readonly Claim[],
-  worthwhile: number,
+  { template, claims: pile, opened, labelSets }: Pile,
   limits: PoolLimits,
+  stepOf: (pod: number) => number,
 ): Sliced<Claim[] | undefined> {
-  const priced = template.rows.cheapest(set);
-  const matching = template.rows.matching(set);
-  const rows = pile[0]?.rows;
-  if (rows === undefined) return undefined;
-  const { nodeCostPerHour } = world.settings;
-  const isOffered = (row: number): boolean => hasBit(matching, row) && hasBit(rows, row) && priced[row] !== undefined;
-  const before = pile.reduce((sum, claim) => sum + cheapestPrice(claim, isOffered, priced), 0);
-
-  const byNeed = new Map<Need, number[]>();
-  for (const pod of pile.flatMap((claim) => claim.pods).sort((left, right) => left - right)) {
-    const { need } = (world.workload.pods[pod] as PlannedPod).group;
-    const own = byNeed.get(need);
-    if (own) own.push(pod);
-    else byNeed.set(need, [pod]);
+  const model = pile[0] as Claim;
+  const { nodeCostPerHour } = template;
+  let price = 0;
+  for (const claim of pile) {
+    price += cheapestPrice(claim);
+    yield;
   }
-  const heaps: Heap[] = [...byNeed].map(([need, own]) => ({ need, count: own.length }));
-  const columns = [...new Set(heaps.flatMap(({ need }) => need.columns))].sort((left, right) => left - right);
-  const offers: Offer[] = [];
-  for (let row = 0; row < template.rows.count; row++) {
-    if (!isOffered(row)) continue;
-    const room = columns.map((column) => template.room[column]?.[row] ?? 0);
-    offers.push({ row, price: (priced[row]?.price ?? 0) + nodeCostPerHour, room });
+  const before = { price, cost: price + pile.length * nodeCostPerHour };
+  const podKinds = opened.kinds;
+  const columns = [...new Set(podKinds.flatMap(({ need }) => need.columns))].sort((left, right) => left - right);
+  const kinds = podKinds.map(
+    ({ need, host, pods }): Kind => ({
+      need: Float64Array.from(columns, (column) => need.amounts[need.columns.indexOf(column)] ?? 0),
+      count: pods.length,
+      host,
+    }),
+  );
+  const offers: LabelledOffer[] = [];
+  for (const set of labelSets) {
+    const suited = podKinds.flatMap((kind, at) => (suits(opened, set, kind) ? [at] : []));
+    if (suited.length === 0) continue;
+    offers.push(...(yield* offersFor({ template, set, rows: model.rows, columns, kinds, suited, nodeCostPerHour })));
   }
-  const fillings = yield* repack(heaps, offers, columns);
+  const fillings = yield* repack(kinds, offers, columns.length, { worthwhile: mostWorthwhile(before.cost) });
   if (fillings === undefined) return undefined;
-  const after = priceOf(fillings);
-  if (!(after <= (before + pile.length * nodeCostPerHour) * (1 - worthwhile))) return undefined;
-  if (after - fillings.length * nodeCostPerHour > before) return undefined;
-  const bought = claimsFrom(pile[0] as Claim, fillings, [...byNeed], world.resources.names.length);
+  const cost = priceOf(fillings);
+  const after = { price: cost - fillings.length * nodeCostPerHour, cost };
+  if (!isWorthwhile(before, after)) return undefined;
+  const bought = claimsFrom(world, model, fillings, podKinds, stepOf);
   return limits.wouldAllow(template, pile, bought) ? bought : undefined;
 }
 
-function cheapestPrice(
-  claim: Claim,
-  isOffered: (row: number) => boolean,
-  priced: ReturnType<Template['rows']['cheapest']>,
-): number {
+function suits(opened: OpenedPods, set: RequirementSet, kind: PodKind): boolean {
+  return kind.exact ? kind.set === set : opened.implies(set, kind.set);
+}
+
+function cheapestPrice(claim: Claim): number {
+  const { template, set, rows } = claim;
+  const matching = template.rows.matching(set);
   let least = Number.POSITIVE_INFINITY;
-  priced.forEach((own, row) => {
-    if (own !== undefined && own.price < least && isOffered(row) && usedFits(claim, row)) least = own.price;
+  template.rows.cheapest(set).forEach((own, row) => {
+    if (own === undefined || own.price >= least) return;
+    if (hasBit(matching, row) && hasBit(rows, row) && usedFits(claim, row)) least = own.price;
   });
   return least;
 }
 
-/** Hands out the pods of each heap in queue order. */
+/** Hands out the pods of each kind in queue order. */
 function claimsFrom(
+  world: World,
   model: Claim,
-  fillings: readonly Filling[],
-  heaps: readonly (readonly [Need, number[]])[],
-  resourceCount: number,
+  fillings: readonly Filling<LabelledOffer>[],
+  kinds: readonly PodKind[],
+  stepOf: (pod: number) => number,
 ): Claim[] {
-  const next = heaps.map(() => 0);
-  return fillings.map(({ row, takes }) => {
+  const next = kinds.map(() => 0);
+  return fillings.map(({ offer, kinds: taken, counts }) => {
     const claim: Claim = {
       ...model,
-      used: new Float64Array(resourceCount),
+      set: offer.set,
+      used: new Float64Array(world.resources.names.length),
       usedColumns: [],
-      witness: row,
+      witness: offer.row,
+      ports: [],
+      attached: noAttachments,
       pods: [],
     };
-    takes.forEach((count, heap) => {
-      const [need, pods] = heaps[heap] as readonly [Need, number[]];
-      for (let taken = 0; taken < count; taken++) {
+    taken.forEach((index, at) => {
+      const { need, pods } = kinds[index] as PodKind;
+      for (let count = counts[at] as number; count > 0; count--) {
+        const pod = pods[next[index] as number] as number;
+        next[index] = (next[index] as number) + 1;
         addNeed(claim, need);
-        claim.pods.push(pods[next[heap] as number] as number);
-        next[heap] = (next[heap] as number) + 1;
+        claim.pods.push(pod);
+        const { group } = world.workload.pods[pod] as PlannedPod;
+        const { ports } = (group.steps[stepOf(pod)] as GroupStep).constraint;
+        if (ports.length > 0) claim.ports = [...claim.ports, ...ports];
+        if (group.attachments.size > 0) claim.attached = withAttachments(claim.attached, group.attachments);
       }
     });
     claim.pods.sort((left, right) => left - right);
