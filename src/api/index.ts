@@ -31,6 +31,12 @@ export type { NodeClaim } from './kinds/node-claim.ts';
 export type { NodeOverlay } from './kinds/node-overlay.ts';
 export type { DisruptionBudget, NodeClaimTemplate, NodePool, NodePoolSpec } from './kinds/node-pool.ts';
 export {
+  type KubeletProblem,
+  kubeletProblem,
+  type StaticKubelet,
+  staticKubelet,
+} from './kubelet-configuration.ts';
+export {
   awsLabels,
   keyProblems,
   kwokLabels,

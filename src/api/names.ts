@@ -47,6 +47,7 @@ export const normalizedLabels: Readonly<Record<string, string>> = {
 
 export const annotation = {
   doNotDisrupt: 'karpenter.sh/do-not-disrupt',
+  doNotRepair: 'karpenter.sh/do-not-repair',
   nodePoolHash: 'karpenter.sh/nodepool-hash',
   nodePoolHashVersion: 'karpenter.sh/nodepool-hash-version',
   terminationTimestamp: 'karpenter.sh/nodeclaim-termination-timestamp',
@@ -59,15 +60,25 @@ export const annotation = {
   bufferName: 'karpenter.sh/capacity-buffer-name',
   bufferNamespace: 'karpenter.sh/capacity-buffer-namespace',
   podDeletionCost: 'controller.kubernetes.io/pod-deletion-cost',
+  /** Read before `podDeletionCost`: the pod's own word on what moving it costs. */
+  disruptionCost: 'karpenter.sh/disruption-cost',
+  rebootPreBootId: 'karpenter.sh/reboot-pre-boot-id',
+  rebootTerminationGracePeriod: 'karpenter.sh/reboot-termination-grace-period',
   /** Ours: the shapes a replacement came instead of, so that none of them comes back within a day. */
   replaces: 'kerf.sh/replaces',
+  /** Ours: what a node of the pool costs in USD per hour beside its price (fees per host); for comparing plans. */
+  nodeCostPerHour: 'kerf.sh/node-cost-per-hour',
   /** Ours: which machines the simulated provider of this cluster sells. */
   catalogue: 'kerf.sh/catalogue',
+  /** Ours, on the Lease of the controller: what it was set to, and what it knows that no object says. */
+  controllerSettings: 'kerf.sh/settings',
+  controllerState: 'kerf.sh/state',
 } as const;
 
 export const taint = {
   disrupted: { key: 'karpenter.sh/disrupted', effect: 'NoSchedule' },
   unregistered: { key: 'karpenter.sh/unregistered', effect: 'NoExecute' },
+  rebooting: { key: 'karpenter.sh/rebooting', effect: 'NoSchedule' },
 } as const;
 
 export const finalizer = { termination: 'karpenter.sh/termination' } as const;
@@ -113,6 +124,7 @@ export const awsLabel = {
   capacityReservationInterruptible: 'karpenter.k8s.aws/capacity-reservation-interruptible',
   placementGroupId: 'karpenter.k8s.aws/placement-group-id',
   placementGroupPartition: 'karpenter.k8s.aws/placement-group-partition',
+  nitroSandbox: 'karpenter.k8s.aws/nitro-sandbox',
 } as const;
 
 /** Label keys the simulated provider adds to the well-known ones. */
@@ -163,6 +175,7 @@ export const conditionType = {
   nodeClassReady: 'NodeClassReady',
   nodeRegistrationHealthy: 'NodeRegistrationHealthy',
   launchesPaused: 'LaunchesPaused',
+  clockTrusted: 'ClockTrusted',
   launched: 'Launched',
   registered: 'Registered',
   initialized: 'Initialized',
@@ -173,6 +186,9 @@ export const conditionType = {
   instanceTerminating: 'InstanceTerminating',
   consistentStateFound: 'ConsistentStateFound',
   disruptionReason: 'DisruptionReason',
+  /** Ours: why the controller deleted the claim. */
+  deletionReason: 'DeletionReason',
+  rebooting: 'Rebooting',
   /** Ours: whether the node would be removed or replaced now, and otherwise the first thing that keeps it. */
   verdict: 'DisruptionVerdict',
   readyForProvisioning: 'ReadyForProvisioning',
@@ -232,10 +248,27 @@ export const conditionReason = {
   createFleetAuthCheckFailed: 'CreateFleetAuthCheckFailed',
   runInstancesAuthCheckFailed: 'RunInstancesAuthCheckFailed',
   userDataSizeLimitExceeded: 'UserDataSizeLimitExceeded',
+  instanceProfileNotFound: 'InstanceProfileNotFound',
+  invalidKubeletConfiguration: 'InvalidKubeletConfiguration',
+  unsupportedKubeletConfiguration: 'UnsupportedKubeletConfiguration',
+  kubeletExpressionInvalid: 'KubeletExpressionInvalid',
+  kubeletExpressionEvaluationFailed: 'KubeletExpressionEvaluationFailed',
+  kubeletExpressionsDisabled: 'KubeletExpressionsDisabled',
+  rebootRequested: 'RebootRequested',
+  rebootIssued: 'RebootIssued',
+  rebootSucceeded: 'RebootSucceeded',
+  rebootFailed: 'RebootFailed',
+  /** Of `Initialized`, from the moment a reboot is issued until the node is back. */
+  rebooting: 'Rebooting',
 } as const;
 
 /** Why a node is disrupted voluntarily; also what a budget's `reasons` may name. */
-export const disruptionReason = { underutilized: 'Underutilized', empty: 'Empty', drifted: 'Drifted' } as const;
+export const disruptionReason = {
+  underutilized: 'Underutilized',
+  empty: 'Empty',
+  drifted: 'Drifted',
+  unhealthy: 'Unhealthy',
+} as const;
 
 /** Why the AWS provider says that a node has drifted. */
 export const awsDriftReason = {

@@ -3,7 +3,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { label, type NodeClaim } from '../api/index.ts';
 import { type Controller, type ControllerContext, claimMetrics, nodeClaims } from '../controllers/index.ts';
 import { type Bench, openBench } from '../controllers/testing/bench.testing.ts';
-import type { Cloud } from '../ports/index.ts';
+import type { Cloud, Kube } from '../ports/index.ts';
 import { Reaction } from './interruption/reaction.ts';
 
 export interface AwsBench extends Bench {
@@ -17,12 +17,14 @@ export interface AwsBenchOptions {
   controllers: (context: ControllerContext, reaction: Reaction) => Controller[];
   replacesOnRebalance?: boolean;
   cloud?: (cloud: Cloud) => Cloud;
+  between?: (kube: Kube) => Kube;
 }
 
 export async function openAwsBench(options: AwsBenchOptions): Promise<AwsBench> {
   const lost: string[] = [];
   const bench = await openBench({
     ...(options.cloud === undefined ? {} : { cloud: options.cloud }),
+    ...(options.between === undefined ? {} : { between: options.between }),
     controllers: (context) => {
       const reaction = new Reaction(
         context,

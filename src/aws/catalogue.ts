@@ -26,5 +26,6 @@ export {
   webIdentityTrust,
 } from './iam/roles.ts';
 export { type BuiltInCatalogue, builtInCatalogue } from './instance-types/built-in.ts';
+export { builtInMachineSizes, type MachineSize } from './instance-types/machine-sizes.ts';
 export type { NodeClassShape } from './instance-types/node-class.ts';
 export { awsProviderFacts } from './instance-types/provider-facts.ts';

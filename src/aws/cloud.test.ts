@@ -65,9 +65,12 @@ describe('C1: before anything is launched', () => {
     });
   });
 
-  test('no subnets and no types are told apart', async () => {
+  test('no subnets are no types, and no security groups no launch', async () => {
     const { error } = await attempt(readyClass({}, { subnets: [] }));
-    expect(error).toMatchObject({ kind: 'createFailed', conditionReason: 'SubnetResolutionFailed' });
+    expect(error).toMatchObject({ kind: 'createFailed', conditionReason: 'InstanceTypeResolutionFailed' });
+    const open = await attempt(readyClass({}, { securityGroups: [] }));
+    expect(open.error).toMatchObject({ kind: 'createFailed', conditionReason: 'LaunchFailed' });
+    expect(String(open.error)).toContain('no security groups are present');
     const world = await launchWorld({ isRefreshed: false });
     await expect(world.create()).rejects.toMatchObject({ conditionReason: 'InstanceTypeResolutionFailed' });
   });
@@ -101,7 +104,7 @@ describe('C2: a created machine', () => {
     });
     expect(instance.annotations).toEqual({
       [awsAnnotation.nodeClassHash]: ec2NodeClassHash(nodeClass.spec, 'Q0E='),
-      [awsAnnotation.nodeClassHashVersion]: 'v5',
+      [awsAnnotation.nodeClassHashVersion]: 'v6',
       [awsAnnotation.instanceProfileName]: 'profile-1',
     });
     expect(instance.capacity).toMatchObject({ cpu: '2', pods: '29' });
@@ -572,7 +575,10 @@ describe('reservations', () => {
       InstanceType: 'm5.large',
       Placement: { AvailabilityZone: zoneA },
       State: { Name: 'running' },
-      Tags: [{ Key: 'eks:eks-cluster-name', Value: 'demo' }],
+      Tags: [
+        { Key: 'eks:eks-cluster-name', Value: 'demo' },
+        { Key: 'karpenter.sh/nodepool', Value: 'default' },
+      ],
     };
     Object.assign(world.ec2.answers, {
       DescribeInstances: () => ({ Reservations: [{ Instances: [described] }] }),

@@ -11,7 +11,7 @@ import {
   type NodePool,
 } from '../api/index.ts';
 import { messageOf } from '../base/index.ts';
-import type { InstanceTypeSpec } from '../core/index.ts';
+import type { FailedOffering, InstanceTypeSpec } from '../core/index.ts';
 import {
   type Cloud,
   CloudError,
@@ -50,6 +50,8 @@ export interface AwsCloudOptions {
   /** Why the claim's machine is no longer what its class asks for. */
   driftOf(claim: NodeClaim, nodeClass: EC2NodeClass): Promise<string | undefined>;
   whyNotJoined(claim: NodeClaim, nodeClass: EC2NodeClass | undefined): Promise<string | undefined>;
+  /** What EC2 said it cannot sell just now. */
+  unavailable?: { list(): FailedOffering[] };
 }
 
 const minuteMs = 60_000;
@@ -98,6 +100,10 @@ export class AwsCloud implements Cloud {
       },
       annotations: this.annotationsOf(nodeClass),
     };
+  }
+
+  failedOfferings(): FailedOffering[] {
+    return this.options.unavailable?.list() ?? [];
   }
 
   async delete(claim: NodeClaim): Promise<void> {
@@ -186,7 +192,7 @@ export class AwsCloud implements Cloud {
         conditionMessage: messageOf(error),
       });
     if ((nodeClass.status?.subnets ?? []).length === 0) {
-      throw failed('SubnetResolutionFailed', `no subnets found for EC2NodeClass ${nodeClass.metadata.name}`);
+      throw failed('InstanceTypeResolutionFailed', `no subnets found for EC2NodeClass ${nodeClass.metadata.name}`);
     }
     try {
       return this.options.types.list(nodeClass);

@@ -25,5 +25,5 @@ export { PlacementGroups } from './placement-groups/placement-groups.ts';
 export { type AwsProvider, createAwsProvider } from './provider.ts';
 export { SecurityGroups } from './security-groups/security-groups.ts';
 export { Subnets } from './subnets/subnets.ts';
-export { restrictedTag, tagProblem } from './tags.ts';
+export { restrictedTag, tagProblem, whyForeign } from './tags.ts';
 export { FollowedZonalShifts, noZonalShifts, type ZonalShifts } from './zonal-shift/zonal-shifts.ts';

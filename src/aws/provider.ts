@@ -38,6 +38,7 @@ export interface AwsProviderSettings {
   reservedEnis: number;
   amiRefreshIntervalMs: number;
   subnetRefreshIntervalMs: number;
+  securityGroupRefreshIntervalMs: number;
   minValuesPolicy: 'Strict' | 'BestEffort';
   /** Feature gate. */
   reservedCapacity: boolean;
@@ -131,6 +132,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     placementGroupOf,
     isPlacementGroupUnknown: (nodeClass) => !placementGroups.isLookedUp(nodeClass),
     whyNotJoined: (claim, nodeClass) => joining.why(claim, nodeClass),
+    unavailable,
     driftOf: (claim, nodeClass) => driftOf(claim, nodeClass, { types, instances, placementGroups }),
   });
   return {
@@ -145,7 +147,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     counts,
     placementGroups,
     subnets: new Subnets({ ec2, clock, refreshMs: settings.subnetRefreshIntervalMs, addresses }),
-    securityGroups: new SecurityGroups({ ec2, clock }),
+    securityGroups: new SecurityGroups({ ec2, clock, refreshMs: settings.securityGroupRefreshIntervalMs }),
     profiles,
     reservations: new CapacityReservations({ ec2, clock, log, counts }),
     images: new Images({

@@ -31,6 +31,17 @@ export function restrictedTag(tags: Readonly<Record<string, string>> | undefined
   return Object.keys(tags ?? {}).find((key) => restrictedKeys.includes(key) || clusterKey.test(key));
 }
 
+/**
+ * Why an instance is not one of the cluster's, in a clause; undefined when it is. A claim's status names its instance, and
+ * whoever may write it could name any: it is ours only if what launched it says so, the cluster's tag and the NodePool's.
+ */
+export function whyForeign(tags: Readonly<Record<string, string>>, clusterName: string): string | undefined {
+  const ownership = `${awsTag.clusterPrefix}${clusterName}`;
+  if (tags[awsTag.clusterName] !== clusterName && tags[ownership] !== 'owned')
+    return `has neither tag ${awsTag.clusterName}=${clusterName} nor ${ownership}=owned`;
+  return tags[awsTag.nodePool] === undefined ? `has no tag ${awsTag.nodePool}` : undefined;
+}
+
 /** The most EC2 and IAM take on one thing. */
 const mostTags = 50;
 const longestKey = 128;

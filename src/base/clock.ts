@@ -1,8 +1,13 @@
 // Time as a part you can swap. Everything that waits or asks for the time takes a Clock: the real one at the edges, a
 // virtual one in tests, replays and the embedded cluster, where a day passes in seconds.
 //
+// There are two times. `now` is the wall clock's, to be compared with moments that others wrote down (when an object was
+// made, until when a budget holds); it jumps when the machine's clock is set, and is right again when that is corrected.
+// `elapsed` only ever goes forward at its own pace, for everything that is a length of time: waits, time-outs, back-offs,
+// how long something is remembered. Timers run by it.
+//
 // Promises of every Clock:
-// 1. `now` never goes backwards within one process.
+// 1. `elapsed` never goes backwards, whatever happens to `now`.
 // 2. Timers due at the same instant run in the order in which they were set.
 // 3. A disposed timer never runs; disposing twice is harmless.
 // 4. `sleep` rejects with the signal's reason when aborted, and leaves no timer behind.
@@ -14,6 +19,8 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds since a moment of no meaning. */
+  elapsed(): number;
   /** Calls `task` once, `delayMs` from now (at the next turn if zero or negative). */
   after(delayMs: number, task: () => void): Timer;
   /** Resolves `delayMs` from now; rejects with `signal.reason` if it is aborted first. */

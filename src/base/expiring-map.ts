@@ -5,12 +5,12 @@
 import type { Clock } from './clock.ts';
 
 export class ExpiringMap<K, V> {
-  private readonly clock: Pick<Clock, 'now'>;
+  private readonly clock: Pick<Clock, 'elapsed'>;
   private readonly ttlMs: number;
   private readonly kept = new Map<K, { value: V; untilMs: number }>();
   private nextSweepMs = 0;
 
-  constructor(clock: Pick<Clock, 'now'>, ttlMs: number) {
+  constructor(clock: Pick<Clock, 'elapsed'>, ttlMs: number) {
     this.clock = clock;
     this.ttlMs = ttlMs;
   }
@@ -18,7 +18,7 @@ export class ExpiringMap<K, V> {
   get(key: K): V | undefined {
     const entry = this.kept.get(key);
     if (entry === undefined) return undefined;
-    if (entry.untilMs > this.clock.now()) return entry.value;
+    if (entry.untilMs > this.clock.elapsed()) return entry.value;
     this.kept.delete(key);
     return undefined;
   }
@@ -28,7 +28,7 @@ export class ExpiringMap<K, V> {
   }
 
   set(key: K, value: V, ttlMs = this.ttlMs): void {
-    const now = this.clock.now();
+    const now = this.clock.elapsed();
     this.sweep(now);
     this.kept.set(key, { value, untilMs: now + ttlMs });
   }
@@ -42,7 +42,7 @@ export class ExpiringMap<K, V> {
   }
 
   entries(): [K, V][] {
-    this.sweep(this.clock.now(), true);
+    this.sweep(this.clock.elapsed(), true);
     return [...this.kept].map(([key, { value }]) => [key, value]);
   }
 

@@ -10,9 +10,11 @@ export {
   sharesBit,
 } from './bitset.ts';
 export { type AbortSignalLike, type Clock, sleepWith, type Timer } from './clock.ts';
+export { within } from './deadline.ts';
 export { KerfError, type KerfErrorOptions, messageOf } from './errors.ts';
 export { ExpiringMap } from './expiring-map.ts';
 export { isEqual, mergePatch } from './merge-patch.ts';
+export { editDistance, nearestName } from './nearest-name.ts';
 export {
   addQuantities,
   compareQuantities,
@@ -27,6 +29,7 @@ export {
   tryParseQuantity,
 } from './quantity.ts';
 export { type RateLimit, RateLimiter } from './rate-limiter.ts';
+export { type GuardedRequest, type Refusal, refusalOf } from './request-guard.ts';
 export { isAtOrBefore } from './resource-version.ts';
 export { atOnce, inSlices, type Sliced, sortInSlices } from './sliced.ts';
 export {

@@ -21,11 +21,14 @@ export function isEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((item, index) => isEqual(item, right[index]));
+    for (let index = 0; index < left.length; index++) if (!isEqual(left[index], right[index])) return false;
+    return true;
   }
   if (!isObject(left) || !isObject(right)) return false;
-  const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
-  return [...keys].every((key) => isEqual(left[key], right[key]));
+  // Plain loops: every object that enters a cache is compared (bench kube-cache-slim).
+  for (const key in left) if (!isEqual(left[key], right[key])) return false;
+  for (const key in right) if (right[key] !== undefined && left[key] === undefined) return false;
+  return true;
 }
 
 function isObject(value: unknown): value is Json {

@@ -19,7 +19,7 @@ export class RateLimiter {
     this.limit = limit;
     this.clock = clock;
     this.tokens = limit.burst;
-    this.filledAtMs = clock.now();
+    this.filledAtMs = clock.elapsed();
   }
 
   /** From now on; whoever waits already keeps the moment it was told. */
@@ -44,7 +44,7 @@ export class RateLimiter {
   }
 
   private fill(): void {
-    const nowMs = this.clock.now();
+    const nowMs = this.clock.elapsed();
     const { qps, burst } = this.limit;
     this.tokens = Math.min(burst, this.tokens + ((nowMs - this.filledAtMs) / 1000) * qps);
     this.filledAtMs = nowMs;

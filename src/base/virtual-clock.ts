@@ -29,16 +29,28 @@ const defaultStartMs = 1_767_225_600_000;
 export class VirtualClock implements Clock {
   private readonly timers = new TimerQueue();
   private readonly settle: () => Promise<unknown>;
+  private readonly startMs: number;
   private timeMs: number;
+  /** How far the wall clock was set away. */
+  private wallMs = 0;
   private running = false;
 
   constructor(options: VirtualClockOptions) {
     this.settle = options.settle;
-    this.timeMs = options.startMs ?? defaultStartMs;
+    this.timeMs = this.startMs = options.startMs ?? defaultStartMs;
   }
 
   now(): number {
-    return this.timeMs;
+    return this.timeMs + this.wallMs;
+  }
+
+  elapsed(): number {
+    return this.timeMs - this.startMs;
+  }
+
+  /** Sets the wall clock forward or back, as an operator or a faulty time server does; timers do not care. */
+  step(byMs: number): void {
+    this.wallMs += byMs;
   }
 
   after(delayMs: number, task: () => void): Timer {

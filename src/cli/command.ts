@@ -7,6 +7,8 @@ export interface Terminal {
   stdin: NodeJS.ReadableStream;
   out(text: string): void;
   err(text: string): void;
+  /** Moves the cursor and the like: what `out` and `err` make visible instead of doing it. Absent: there is none to move. */
+  control?(text: string, stream?: 'out' | 'err'): void;
   /** Standard output is a terminal: colour and progress are welcome. */
   isTerminal: boolean;
   /** Standard error is a terminal: a progress line is welcome there even when the output is piped. */

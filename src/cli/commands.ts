@@ -13,6 +13,16 @@ export const commands: CommandDefinition[] = [
     load: () => import('./controller/controller.ts'),
   },
   {
+    name: 'dashboard',
+    summary: 'show a live cluster in the browser, from this machine',
+    load: () => import('./dashboard/dashboard.ts'),
+  },
+  {
+    name: 'top',
+    summary: 'follow the nodes of a cluster in the terminal: cost, load, what keeps them',
+    load: () => import('./top/top.ts'),
+  },
+  {
     name: 'plan',
     summary: 'show what would be launched for pods, where they would run, and what it would cost',
     load: () => import('./plan/plan.ts'),
@@ -23,8 +33,13 @@ export const commands: CommandDefinition[] = [
     load: () => import('./explain/explain.ts'),
   },
   {
+    name: 'doctor',
+    summary: 'say what is wrong with a cluster, a bundle or a log, with the evidence and the fix',
+    load: () => import('./doctor/doctor.ts'),
+  },
+  {
     name: 'snapshot',
-    summary: 'write down what a decision looks at in a live cluster',
+    summary: 'save every object that planning depends on',
     load: () => import('./snapshot/snapshot.ts'),
   },
   {
@@ -46,5 +61,10 @@ export const commands: CommandDefinition[] = [
     name: 'iam',
     summary: 'print the policies, roles and queue that an AWS account needs',
     load: () => import('./iam/iam.ts'),
+  },
+  {
+    name: 'shadow',
+    summary: 'say what Kerf would have done beside the autoscaler in charge',
+    load: () => import('./shadow/shadow.ts'),
   },
 ];

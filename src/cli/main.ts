@@ -5,12 +5,14 @@ import pc from 'picocolors';
 import { KerfError, messageOf } from '../base/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from './command.ts';
 import { commands } from './commands.ts';
+import { visible } from './output/visible.ts';
 import { version } from './version.ts';
 
 const terminal: Terminal = {
   stdin: process.stdin,
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
+  out: (text) => void process.stdout.write(visible(text)),
+  err: (text) => void process.stderr.write(visible(text)),
+  control: (text, stream = 'out') => void (stream === 'out' ? process.stdout : process.stderr).write(text),
   isTerminal: process.stdout.isTTY === true,
   errIsTerminal: process.stderr.isTTY === true,
   get columns() {

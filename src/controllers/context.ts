@@ -2,9 +2,9 @@
 // and act through ports; nothing here knows which API server or cloud is behind them.
 
 import type { Clock } from '../base/index.ts';
-import type { Plan, PlanOptions, Snapshot } from '../core/index.ts';
+import type { DefaultSpreadConstraint, NodeVerdict, Plan, PlanOptions, Snapshot } from '../core/index.ts';
 import type { Cloud, Kube, KubeObject, Log, Metrics, Recorder, Resource } from '../ports/index.ts';
-import type { BackoffLimits, Outcome } from '../runtime/index.ts';
+import type { BackoffLimits, Outcome, ServerTime } from '../runtime/index.ts';
 import type { Cluster, LaunchLedger } from '../state/index.ts';
 import type { NodeClassRef } from './managed.ts';
 
@@ -21,8 +21,12 @@ export interface ControllerSettings {
   budgetTimeZone?: string;
   /** How long a replacement may take to earn its cost; absent or zero asks for nothing. */
   consolidationPaybackMs?: number;
+  /** What a node costs beside its price, in USD; absent, the usual figure. */
+  nodeCostPerHour?: number;
   /** How long an expired node may wait for budgets; absent or zero, it does not wait at all. */
   expirationGraceMs?: number;
+  /** Spread of pods that declare none. */
+  defaultSpread?: DefaultSpreadConstraint[];
   featureGates: Readonly<Record<string, boolean>>;
 }
 
@@ -34,15 +38,26 @@ export interface Cache<T extends KubeObject> {
 
 export interface ControllerContext {
   kube: Kube;
+  /**
+   * What the API server stores, asked now: past the caches, which may be behind, and past the gate, which hides objects
+   * that cannot be worked with. Whoever concludes that something has no owner asks here.
+   */
+  stored: Pick<Kube, 'get' | 'list'>;
   cloud: Cloud;
   cluster: Cluster;
   clock: Clock;
+  /** Whether the clock agrees with the API server's: who takes something away for its age asks first. */
+  time: Pick<ServerTime, 'aheadMs' | 'problem'>;
   log: Log;
   metrics: Metrics;
   recorder: Recorder;
   settings: ControllerSettings;
   /** Plans a snapshot without holding up the event loop. */
   plan(snapshot: Snapshot, options?: Pick<PlanOptions, 'onEmptyPool' | 'onRelaxed' | 'onZones'>): Promise<Plan>;
+  /** Names a snapshot by what is in it; absent where no one keeps records of decisions. */
+  snapshotId?(snapshot: Snapshot): Promise<string>;
+  /** Told the verdicts about all nodes whenever they were found anew. */
+  onVerdicts?(verdicts: readonly NodeVerdict[]): void;
   /** Claims this process made that are not launched yet. */
   ledger: LaunchLedger;
   /** Uniform in [0, 1); seeded in tests. */
@@ -59,6 +74,9 @@ export interface ControllerContext {
 export function inPass<T>(context: ControllerContext, controller: string, pass: () => Promise<T>): Promise<T> {
   return context.asPass === undefined ? pass() : context.asPass(controller, pass);
 }
+
+/** When to ask again whether the clock can be trusted. */
+export const untrustedClockMs = 10_000;
 
 /** Look again after this long, whatever happens. */
 export const again = (afterMs: number): Outcome => ({ kind: 'again', afterMs });

@@ -1,144 +1,30 @@
-// Every controller of the process, in one list.
-import type { Part } from '../runtime/index.ts';
-import { capacityBuffersController } from './buffer/controller.ts';
-import { conditionControllers } from './conditions/kinds.ts';
-import type { Controller, ControllerContext } from './context.ts';
-import { DisruptionLoop } from './disruption/loop.ts';
-import { disruptionMetrics } from './disruption/metrics.ts';
-import { CommandQueue } from './disruption/queue.ts';
-import { DisruptionReport } from './disruption/report.ts';
-import { VerdictLoop } from './disruption/verdict-loop.ts';
-import { EvictionQueue } from './eviction/eviction-queue.ts';
-import { nodeHealthController } from './health/node-health.ts';
-import { nodeMetricsController } from './metrics/node-metrics.ts';
-import { podMetricsController } from './metrics/pod-metrics.ts';
-import { poolMetricsController } from './metrics/pool-metrics.ts';
-import { nodeHydrationController } from './node/hydration.ts';
-import { nodeTerminationController } from './node/termination/controller.ts';
-import { type ClaimMetrics, claimMetrics } from './nodeclaim/claim-metrics.ts';
-import { consistencyController } from './nodeclaim/consistency.ts';
-import { claimDisruptionController } from './nodeclaim/disruption/controller.ts';
-import { expirationController } from './nodeclaim/expiration.ts';
-import { garbageCollectionController } from './nodeclaim/garbage-collection.ts';
-import { healthReporter } from './nodeclaim/health-reporter.ts';
-import { claimHydrationController } from './nodeclaim/hydration.ts';
-import { lifecycleController } from './nodeclaim/lifecycle/controller.ts';
-import { MachineRemoval } from './nodeclaim/machine-removal.ts';
-import { podEventsController } from './nodeclaim/pod-events.ts';
-import { RegistrationHealth } from './nodeclaim/registration-health.ts';
-import { costController } from './nodepool/cost.ts';
-import { counterController } from './nodepool/counter.ts';
-import { hashController } from './nodepool/hash.ts';
-import { readinessController } from './nodepool/readiness.ts';
-import { registrationHealthController } from './nodepool/registration-health.ts';
-import { validationController } from './nodepool/validation.ts';
-import { nodeOverlayController } from './overlay/controller.ts';
-import { OverlayStore, overlaidCloud } from './overlay/overlay-store.ts';
-import { Provisioner } from './provisioning/provisioner.ts';
-import { nodeTrigger, podTrigger } from './provisioning/triggers.ts';
-import { staticDeprovisioningController } from './static/deprovisioning.ts';
-import { NodeCounts } from './static/node-counts.ts';
-import { staticProvisioningController } from './static/provisioning.ts';
-
-export { again, type Controller, type ControllerContext, type ControllerSettings, ownKey, source } from './context.ts';
+export {
+  again,
+  type Controller,
+  type ControllerContext,
+  type ControllerSettings,
+  ownKey,
+  source,
+  untrustedClockMs,
+} from './context.ts';
+export { type Controllers, controllersOf } from './controllers-of.ts';
+export { decideRemoval } from './decisions.ts';
+export { compileStrangersSelector } from './device-selectors.ts';
 export { aboutClaim, aboutNode, aboutPool, subjectOf } from './event-subjects.ts';
 export { malformedController, type Refused, type RefusedObjects } from './malformed.ts';
 export { isServedBy } from './managed.ts';
 export { type ClaimMetrics, claimMetrics } from './nodeclaim/claim-metrics.ts';
+export { endClaim } from './nodeclaim/end-claim.ts';
 export { nodeClaims, nodeOverlays, nodePools } from './own-resources.ts';
-export { deleteClaim, deleteObject, patchObject, patchStatus } from './writes.ts';
-
-export interface Controllers {
-  controllers: Controller[];
-  /** Loops that are no reconcilers of objects. */
-  loops: Part[];
-}
-
-export function controllersOf(given: ControllerContext): Controllers {
-  const overlays =
-    given.settings.featureGates['NodeOverlay'] === true ? new OverlayStore(given.cloud.facts) : undefined;
-  const context =
-    overlays === undefined
-      ? given
-      : { ...given, cloud: overlaidCloud(given.cloud, overlays, (name) => given.cluster.nodePools.get(name)) };
-  const provisioner = new Provisioner(context);
-  const metrics = claimMetrics(context.metrics);
-  const health = new RegistrationHealth();
-  const reporter = healthReporter(context, health);
-  const evictions = new EvictionQueue(context);
-  const removals = new MachineRemoval(context);
-  const nodes = new NodeCounts(context.cluster);
-  const disruption = disruptionLoops(context, metrics, nodes);
-  return {
-    controllers: [
-      podTrigger(context, provisioner.batcher),
-      nodeTrigger(context, provisioner.batcher),
-      lifecycleController(context, metrics, reporter, removals),
-      nodeTerminationController(context, metrics, evictions, removals),
-      evictions.controller,
-      expirationController(context, metrics),
-      garbageCollectionController(context, metrics),
-      podEventsController(context),
-      consistencyController(context),
-      claimHydrationController(context),
-      nodeHydrationController(context),
-      readinessController(context),
-      validationController(context),
-      hashController(context),
-      counterController(context),
-      registrationHealthController(context, health),
-      claimDisruptionController(context),
-      ...gated(context, metrics, provisioner, nodes),
-      ...(overlays === undefined ? [] : [nodeOverlayController(given, overlays)]),
-      ...observability(context),
-    ],
-    loops: [
-      { name: 'provisioner', run: (signal) => provisioner.run(signal) },
-      { name: 'disruption', run: (signal) => disruption.loop.run(signal) },
-      { name: 'disruption.verdicts', run: (signal) => disruption.verdicts.run(signal) },
-    ],
-  };
-}
-
-function disruptionLoops(context: ControllerContext, claims: ClaimMetrics, counts: NodeCounts) {
-  const metrics = disruptionMetrics(context.metrics);
-  const report = new DisruptionReport(context);
-  const queue = new CommandQueue(context, { metrics, claims, report, counts });
-  return {
-    loop: new DisruptionLoop(context, { queue, metrics, report }),
-    verdicts: new VerdictLoop(context, () => queue.names()),
-  };
-}
-
-/** Controllers that run only with their feature gate. */
-function gated(
-  context: ControllerContext,
-  metrics: ClaimMetrics,
-  provisioner: Provisioner,
-  nodes: NodeCounts,
-): Controller[] {
-  const { featureGates } = context.settings;
-  const controllers: Controller[] = [];
-  if (featureGates['StaticCapacity'] === true)
-    controllers.push(staticProvisioningController(context, nodes), staticDeprovisioningController(context, nodes));
-  if (featureGates['NodeRepair'] === true && context.cloud.repairPolicies().length > 0)
-    controllers.push(nodeHealthController(context, metrics));
-  if (featureGates['CapacityBuffer'] === true) {
-    const buffers = capacityBuffersController(context, (uid) => provisioner.batcher.trigger(uid));
-    provisioner.onPass((plan) => buffers.afterPass(plan));
-    controllers.push(buffers.controller);
-  }
-  return controllers;
-}
-
-/** Gauges about every pod, node and pool; large clusters may do without. */
-function observability(context: ControllerContext): Controller[] {
-  if (context.settings.disableClusterStateObservability) return [];
-  return [
-    nodeMetricsController(context),
-    podMetricsController(context),
-    poolMetricsController(context),
-    costController(context),
-    ...conditionControllers(context),
-  ];
-}
+export { Collection } from './ownership/collection.ts';
+export { claimNamesOf, storedClaim, storedClaims } from './ownership/stored-claims.ts';
+export { instanceTypesOfPools, roundOver, snapshotFor } from './planning.ts';
+export {
+  type AboutProvider,
+  type PublishedSettings,
+  type PublishedState,
+  publishedAnnotations,
+} from './published.ts';
+export type { ShadowReport } from './shadow/shadow-ledger.ts';
+export { type Shadow, shadowOf } from './shadow/shadow-of.ts';
+export { deleteObject, patchObject, patchStatus } from './writes.ts';

@@ -1,9 +1,15 @@
 // What every decision looks at: the cluster as it is believed to be, with what the provider offers each pool.
-import { compileDeviceSelector } from '../api/index.ts';
 import { inSlices, messageOf } from '../base/index.ts';
-import { type InstanceTypeSpec, type PoolInstanceTypes, Round, type Snapshot } from '../core/index.ts';
+import {
+  type InstanceTypeSpec,
+  type PoolInstanceTypes,
+  Round,
+  type Snapshot,
+  type SnapshotSettings,
+} from '../core/index.ts';
 import { takeSnapshot } from '../state/index.ts';
-import type { ControllerContext } from './context.ts';
+import type { ControllerContext, ControllerSettings } from './context.ts';
+import { compileStrangersSelector } from './device-selectors.ts';
 
 /** What the provider offers to each of our pools; a pool it cannot answer for carries the error. */
 export function instanceTypesOfPools({ cluster, cloud, isManaged }: ControllerContext): Promise<PoolInstanceTypes[]> {
@@ -25,20 +31,28 @@ export function snapshotFor(context: ControllerContext, instanceTypes: PoolInsta
   settleLaunches(context);
   return takeSnapshot(cluster, {
     nowMs: clock.now(),
-    settings: {
-      preferencePolicy: settings.preferencePolicy,
-      minValuesPolicy: settings.minValuesPolicy,
-      ignoreDRARequests: settings.ignoreDraRequests,
-      ...(settings.budgetTimeZone === undefined ? {} : { budgetTimeZone: settings.budgetTimeZone }),
-      ...(settings.consolidationPaybackMs
-        ? { consolidationPaybackSeconds: settings.consolidationPaybackMs / 1000 }
-        : {}),
-      featureGates: { ...settings.featureGates },
-    },
+    settings: snapshotSettings(settings),
     provider: cloud.facts,
     instanceTypes,
+    failedOfferings: cloud.failedOfferings?.() ?? [],
     ledger,
   });
+}
+
+/** Of the settings those that decisions look at. */
+export function snapshotSettings(settings: ControllerSettings): SnapshotSettings {
+  return {
+    preferencePolicy: settings.preferencePolicy,
+    minValuesPolicy: settings.minValuesPolicy,
+    ignoreDRARequests: settings.ignoreDraRequests,
+    ...(settings.budgetTimeZone === undefined ? {} : { budgetTimeZone: settings.budgetTimeZone }),
+    ...(settings.nodeCostPerHour === undefined ? {} : { nodeCostPerHour: settings.nodeCostPerHour }),
+    ...(settings.consolidationPaybackMs ? { consolidationPaybackSeconds: settings.consolidationPaybackMs / 1000 } : {}),
+    ...(settings.defaultSpread === undefined || settings.defaultSpread.length === 0
+      ? {}
+      : { defaultTopologySpreadConstraints: settings.defaultSpread }),
+    featureGates: { ...settings.featureGates },
+  };
 }
 
 /** What disruption asks its questions to. */
@@ -47,7 +61,7 @@ export function roundOver(
   snapshot: Snapshot,
   queued: ReadonlySet<string>,
 ): Promise<Round> {
-  return inSlices(clock, Round.inSlices(snapshot, { queued, compileDeviceSelector }));
+  return inSlices(clock, Round.inSlices(snapshot, { queued, compileDeviceSelector: compileStrangersSelector }));
 }
 
 /** Claims that were launched or are gone no longer hold anything back. */

@@ -1,5 +1,6 @@
+export { configurationBound } from './bound/configuration-bound.ts';
 export type { LinearProgram } from './bound/linear-program.ts';
-export { priceRelaxation } from './bound/price-relaxation.ts';
+export { priceRelaxation, relaxationOf } from './bound/price-relaxation.ts';
 export { unreadableSchedules } from './budgets/budgets.ts';
 export { isTimeZone } from './budgets/time-zone.ts';
 export type { CompileDeviceSelector } from './devices/claim-requests.ts';
@@ -23,7 +24,7 @@ export { instanceTypeGone, requirementsDrifted } from './disruption/drift-reason
 export { consolidationProblem, emptinessProblem } from './disruption/eligibility.ts';
 export { emptinessCommand } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
-export { budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
+export { allowedOverTime, budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
 export { bestWay, isWorthLookingAhead, type Sets, type Way } from './disruption/look-ahead.ts';
 export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';
 export { Round } from './disruption/round.ts';
@@ -70,20 +71,26 @@ export {
   isOwnedByDaemonSet,
   isProvisionable,
   isTerminal,
+  isTerminating,
   isWaitingEviction,
+  type NominationTest,
 } from './pods/pod-classes.ts';
+export { countsWhileLeaving, exceededLimit, nodesLeft, useOf } from './pools/limits.ts';
 export { meetsRequirements } from './requirements/meets-requirements.ts';
 export { allows, requirementOf } from './requirements/requirement.ts';
 export { RequestsOfPods } from './resources/pod-requests.ts';
 export { ResourceTable } from './resources/resource-table.ts';
 export type {
+  DefaultSpreadConstraint,
   DynamicResources,
+  FailedOffering,
   InstanceTypeSpec,
   NodeStateEntry,
   OfferingSpec,
   Operator,
   Overhead,
   PoolInstanceTypes,
+  PoolStateEntry,
   ProviderFacts,
   RequirementSpec,
   ResourceQuantities,

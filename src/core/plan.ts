@@ -6,7 +6,7 @@ import type { RequirementSpec } from './snapshot.ts';
 
 /**
  * Why a pod got no place. The first group is fixed by the plan format; the second is ours and documented there too.
- * `PodInvalid` … `DynamicResourcesUnsupported` concern the pod in any pool; the rest is the nearest miss of one pool.
+ * `PodInvalid` … `DynamicResourcesUnsupported` concern the pod in any pool; the rest is what is in the way in one pool.
  */
 export type ReasonCode =
   | 'PodInvalid'
@@ -25,7 +25,9 @@ export type ReasonCode =
   | 'NoOffering'
   | 'NoInstanceTypeFits'
   | 'LimitsExceeded'
-  | 'DevicesUnavailable';
+  | 'DevicesUnavailable'
+  | 'NodePoolPaused'
+  | 'UnknownValue';
 
 export interface Reason {
   code: ReasonCode;
@@ -105,7 +107,7 @@ export interface PlanOptions {
   onRelaxed?: (pod: string, changes: readonly string[]) => void;
   /** Reads the CEL selectors of devices, where devices are not ignored; the planner knows no CEL. */
   compileDeviceSelector?: CompileDeviceSelector;
-  /** False leaves out the price improvement step after the first packing. */
+  /** False leaves out what comes after the first packing: cheaper nodes, and fewer types where limits are short. */
   improve?: boolean;
   /** Milliseconds from any origin; only to stamp `solveMs`. */
   stopwatch?: () => number;

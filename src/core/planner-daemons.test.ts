@@ -13,12 +13,21 @@ import {
   requirement,
 } from './testing/builders.testing.ts';
 
+/** An init container that keeps running; without `restartPolicy` it ends before the others begin. */
+const sidecarPort = (port: number, more: object = { restartPolicy: 'Always' }) => ({
+  containers: [{ name: 'm' }],
+  initContainers: [{ name: 's', ports: [{ containerPort: 80, hostPort: port }], ...more }],
+});
 const hostPort = (port: number, more = {}) => ({
   containers: [{ name: 'm', ports: [{ containerPort: 80, hostPort: port, protocol: 'TCP', ...more }] }],
 });
 
 test('a host port is given once per node, address and protocol', () => {
   expect(plan([nodePool(), ...pods(2, { spec: hostPort(80) })]).newNodes).toHaveLength(2);
+  const beside = pod({ spec: sidecarPort(80) });
+  expect(plan([nodePool(), pod({ spec: hostPort(80) }), beside]).newNodes).toHaveLength(2);
+  const before = pod({ spec: sidecarPort(80, {}) });
+  expect(plan([nodePool(), pod({ spec: hostPort(80) }), before]).newNodes).toHaveLength(1);
   const udp = pod({ spec: hostPort(80, { protocol: 'UDP' }) });
   expect(plan([nodePool(), pod({ spec: hostPort(80) }), udp]).newNodes).toHaveLength(1);
   const ips = ['10.0.0.1', '10.0.0.2'].map((hostIP) => pod({ spec: hostPort(80, { hostIP }) }));

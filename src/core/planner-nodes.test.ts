@@ -283,10 +283,19 @@ test('a leaving node takes no pods and does not count against limits', () => {
 test.each([
   ['bound', { node: 'node-1' }, 0],
   ['not yet tried by the scheduler', { status: { conditions: [] } }, 0],
-  ['about to preempt', { status: { nominatedNodeName: 'node-1' } }, 0],
+  ['about to come to a node with room', { status: { nominatedNodeName: 'node-1' } }, 0],
+  ['nominated to a node nobody knows', { status: { nominatedNodeName: 'other' } }, 0],
+  ['nominated to a node without room', { cpu: '5', status: { nominatedNodeName: 'node-1' } }, 1],
   ['of a DaemonSet', { owner: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd' } }, 0],
   ['waiting', {}, 1],
   ['waiting, whatever its phase', { phase: 'Running' }, 1],
 ])('a pod that is %s is planned or not', (_, parts, count) => {
   expect(plan([nodePool(), node(), pod(parts)]).pods).toBe(count);
+});
+
+test('a pod nominated to a node from which others are being evicted waits for their room', () => {
+  const victim = pod({ node: 'node-1', cpu: '4', deleting: true });
+  const waiting = pod({ cpu: '4', status: { nominatedNodeName: 'node-1' } });
+  expect(plan([nodePool(), node(), victim, waiting]).pods).toBe(0);
+  expect(plan([nodePool(), node(), pod({ node: 'node-1', cpu: '4' }), waiting]).pods).toBe(1);
 });

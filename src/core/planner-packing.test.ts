@@ -14,8 +14,15 @@ import {
   reasonsOf,
 } from './testing/builders.testing.ts';
 
-test('small pods share one node', () => {
-  expect(plan([nodePool(), ...pods(10, { cpu: '500m' })]).newNodes).toHaveLength(1);
+test('small pods share one node, and more only where that is cheaper', () => {
+  const objects = [nodePool(), ...pods(10, { cpu: '500m' })];
+  expect(plan(objects, {}, { improve: false }).newNodes).toHaveLength(1);
+  expect(plan(objects, { types: [instanceType({ cpu: '8' })] }).newNodes).toHaveLength(1);
+  expect(
+    plan(objects)
+      .newNodes.map((node) => node.chosen.instanceType)
+      .sort(),
+  ).toEqual(['c2', 'c4']);
 });
 
 test('more pods than a node has slots need more nodes', () => {
@@ -200,7 +207,7 @@ test('an offering with more capacity than its type holds what the others cannot'
       cpu: '4',
       offerings: [
         offering('zone-1', 'on-demand', 1),
-        offering('zone-2', 'on-demand', 2, { capacityOverride: { cpu: '4' } }),
+        offering('zone-2', 'on-demand', 2, { capacityOverride: { cpu: '8' } }),
       ],
     }),
   ];
@@ -209,6 +216,25 @@ test('an offering with more capacity than its type holds what the others cannot'
   expect(planned?.chosen).toMatchObject({ zone: 'zone-2', pricePerHour: 2 });
   const elsewhere = pod({ cpu: '6', spec: { nodeSelector: { [label.zone]: 'zone-1' } } });
   expectUnscheduled(plan([nodePool(), elsewhere], { types }), elsewhere);
+});
+
+test('an override replaces what it names: capacity as it is, and the whole overhead of a resource', () => {
+  const types = [
+    instanceType({
+      cpu: '4',
+      overhead: { kubeReserved: { cpu: '1' }, systemReserved: { cpu: '1', memory: '1Gi' } },
+      offerings: [
+        offering('zone-1', 'on-demand', 1, { capacityOverride: { cpu: '6' } }),
+        offering('zone-2', 'on-demand', 1, { overheadOverride: { kubeReserved: { cpu: '500m' } } }),
+      ],
+    }),
+  ];
+  const fits = (zone: string, cpu: string): boolean => {
+    const asked = pod({ cpu, spec: { nodeSelector: { [label.zone]: zone } } });
+    return plan([nodePool(), asked], { types }).newNodes.length === 1;
+  };
+  expect([fits('zone-1', '4'), fits('zone-1', '4001m')]).toEqual([true, false]);
+  expect([fits('zone-2', '3500m'), fits('zone-2', '3501m')]).toEqual([true, false]);
 });
 
 test('overlay markers are carried when any listed type had one applied', () => {

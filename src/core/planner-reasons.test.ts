@@ -62,7 +62,10 @@ test.each([
   ],
 ])('where %s, the reason says exactly that', (_, types, parts, code, message) => {
   const waiting = pod(parts);
-  const [reason] = reasonsOf(plan([nodePool(), waiting], { types }), waiting);
+  // What the pod asks for exists, only not in this pool.
+  const labels = { [label.arch]: 'riscv', [label.zone]: 'nowhere' };
+  const elsewhere = node({ name: 'elsewhere', labels, allocatable: { cpu: '0', pods: '0' } });
+  const [reason] = reasonsOf(plan([nodePool(), elsewhere, waiting], { types }), waiting);
   expect(reason).toMatchObject({ code, nodePool: 'default' });
   expect(reason?.message.slice(0, reason.message.indexOf(', requirements='))).toBe(message);
 });
@@ -106,7 +109,7 @@ test.each([
   );
 });
 
-test('every pool that refused has its own reason, in the order in which pools are tried', () => {
+test('every pool that refused has its own reason, the pool that is nearest first', () => {
   const pools = [
     nodePool({ name: 'tainted', weight: 9, taints: [{ key: 'gpu', effect: 'NoSchedule' }] }),
     nodePool({ name: 'limited', weight: 5, limits: { cpu: '1' } }),
@@ -114,8 +117,8 @@ test('every pool that refused has its own reason, in the order in which pools ar
   ];
   const waiting = pod({ cpu: '1', spec: on({ [label.zone]: 'zone-1' }) });
   expect(reasonsOf(plan([...pools, waiting]), waiting)).toMatchObject([
-    { nodePool: 'tainted', code: 'TaintNotTolerated' },
     { nodePool: 'limited', code: 'LimitsExceeded' },
+    { nodePool: 'tainted', code: 'TaintNotTolerated' },
     { nodePool: 'elsewhere', code: 'RequirementsIncompatible', keys: [label.zone] },
   ]);
 });
@@ -130,4 +133,68 @@ test('every reason says what would help', () => {
   const { unschedulable } = plan([nodePool(), ...waiting]);
   expect(unschedulable).toHaveLength(waiting.length);
   for (const { reasons } of unschedulable) for (const reason of reasons) expect(reason.suggestion).toMatch(/\w+ \w+/);
+});
+
+test('everything in the way of a pool is said, not only the first thing', () => {
+  const tainted = nodePool({
+    taints: [
+      { key: 'a', effect: 'NoSchedule' },
+      { key: 'b', value: 'x', effect: 'NoExecute' },
+    ],
+  });
+  const waiting = pod({ cpu: '64', spec: on({ disk: 'nvme', team: 'x' }) });
+  expect(reasonsOf(plan([tainted, waiting], { types: [amd] }), waiting)).toMatchObject([
+    { code: 'TaintNotTolerated', message: expect.stringContaining('b=x:NoExecute') },
+    { code: 'RequirementsIncompatible', keys: ['disk'] },
+    { code: 'RequirementsIncompatible', keys: ['team'] },
+    { code: 'InsufficientResources' },
+  ]);
+});
+
+test('a pool made for other pods is farther away than one that is full', () => {
+  const gpu = nodePool({ name: 'gpu', weight: 9, taints: [{ key: 'gpu', effect: 'NoSchedule' }] });
+  const full = nodePool({ name: 'full', limits: { cpu: '2' } });
+  const waiting = pod({ cpu: '3' });
+  expect(reasonsOf(plan([gpu, full, waiting], { types: [amd] }), waiting)[0]).toMatchObject({
+    code: 'LimitsExceeded',
+    nodePool: 'full',
+  });
+});
+
+test('a resource the pool has nothing of is farther away than a taint', () => {
+  const gpu = nodePool({ name: 'gpu', taints: [{ key: 'gpu', effect: 'NoSchedule' }] });
+  const types = [instanceType({ name: 'g', capacity: { 'a.com/gpu': '1' } })];
+  const waiting = pod({ requests: { 'a.com/gpu': '1' } });
+  const planned = plan([gpu, nodePool(), waiting], {
+    instanceTypes: [
+      { nodePool: 'gpu', items: types },
+      { nodePool: 'default', items: [amd] },
+    ],
+  });
+  expect(reasonsOf(planned, waiting)[0]).toMatchObject({ code: 'TaintNotTolerated', nodePool: 'gpu' });
+});
+
+test('limits too small for the pod are named, with what they leave', () => {
+  const waiting = pod({ cpu: '4' });
+  const types = [instanceType({ name: 'two', cpu: '2' }), instanceType({ name: 'eight', cpu: '8' })];
+  expect(reasonsOf(plan([nodePool({ limits: { cpu: '2' } }), waiting], { types }), waiting)).toMatchObject([
+    { code: 'LimitsExceeded', suggestion: 'raise the limits of NodePool default: they leave cpu 2' },
+  ]);
+});
+
+test('a zone or type that does not exist is the reason, with those that do', () => {
+  const lost = pod({ spec: on({ [label.zone]: 'eu-west-1a' }) });
+  const misspelt = pod({ spec: on({ [label.instanceType]: 'amdd' }) });
+  const planned = plan([nodePool(), lost, misspelt], { types: [amd, arm] });
+  expect(reasonsOf(planned, lost)).toMatchObject([
+    {
+      code: 'UnknownValue',
+      message: 'zone eu-west-1a does not exist here; available: zone-1, zone-2, zone-3',
+      keys: [label.zone],
+    },
+  ]);
+  expect(reasonsOf(planned, misspelt)[0]).toMatchObject({
+    message: 'instance type amdd does not exist here; available: amd, arm',
+    suggestion: expect.stringMatching(/^ask for amd in /),
+  });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { label } from '../api/names.ts';
 import {
   expectScheduled,
@@ -81,9 +81,39 @@ test('preferences are not given up for want of reserved capacity', () => {
       },
     },
   };
-  const types = [typeWith('a', reserved('r1', 0)), instanceType({ name: 'b', price: 5 })];
-  const waiting = pod({ spec: prefers });
-  expect(reasonsOf(plan([nodePool(), waiting], { types }), waiting)[0]?.code).toBe('ReservedCapacityDeferred');
+  const types = [typeWith('a', reserved('r1', 1)), instanceType({ name: 'b', price: 5 })];
+  const [first, ...others] = pods(3, { spec: prefers });
+  const result = plan([nodePool(), first as never, ...others], { types });
+  expect(result.newNodes).toHaveLength(1);
+  expect(result.unschedulable).toMatchObject([{ reasons: [{ code: 'ReservedCapacityDeferred' }] }]);
+});
+
+describe('a reservation that is full from the start', () => {
+  const full = offering('zone-1', 'reserved', 0.001, {
+    requirements: [requirement(reservationId, 'In', ['r1'])],
+    reservationCapacity: 0,
+  });
+
+  test('is nothing to wait for where there is other capacity, and its price is none', () => {
+    const waiting = pods(3);
+    const result = plan([nodePool(), ...waiting], { types: [typeWith('a', full)] });
+    expectScheduled(result, ...waiting);
+    expect(result.newNodes[0]?.chosen).toMatchObject({ capacityType: 'on-demand', pricePerHour: 1 });
+  });
+
+  test('beside one with room, pods wait for that one', () => {
+    const result = plan([nodePool(), ...pods(3)], { types: [typeWith('a', full, reserved('r2', 1))] });
+    expect(result.newNodes.map((planned) => valuesOf(planned, reservationId))).toEqual([['r2']]);
+    expect(result.unschedulable).toMatchObject([{ reasons: [{ code: 'ReservedCapacityDeferred' }] }]);
+  });
+
+  test('is waited for where there is nothing else', () => {
+    const only = instanceType({ name: 'a', capacityTypes: ['reserved'], offerings: [full] });
+    const waiting = pod();
+    const [reason] = reasonsOf(plan([nodePool(), waiting], { types: [only] }), waiting);
+    expect(reason).toMatchObject({ code: 'ReservedCapacityDeferred' });
+    expect(reason?.message).toContain('all compatible reserved offerings are full');
+  });
 });
 
 test('a node keeps what it has reserved: a pod that would take it away goes elsewhere or waits', () => {

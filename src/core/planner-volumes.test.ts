@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { label } from '../api/names.ts';
 import type { SnapshotObject } from './index.ts';
 import {
@@ -244,4 +244,89 @@ test('volume zones restrict the node, not the counting of spreads', () => {
   const waiting = pod({ labels: app, spec: { ...spread(label.zone, app), ...using('data') } });
   const objects = [volume('pv', ['zone-2']), claim('data', { volumeName: 'pv' })];
   expectUnscheduled(plan([nodePool(), ...running, ...objects, waiting]), waiting);
+});
+
+describe('attachments of new nodes', () => {
+  const driver = 'ebs.csi.aws.com';
+  const volumes = (count: number) =>
+    Array.from({ length: count }, (_, index) => [
+      volume(`pv-${index}`, [], { csi: { driver } }),
+      claim(`data-${index}`, { volumeName: `pv-${index}` }),
+      pod({ spec: using(`data-${index}`) }),
+    ]).flat();
+  const limited = (limit: number, name = 'small') => ({
+    ...instanceType({ name }),
+    volumeAttachmentLimits: { [driver]: limit },
+  });
+
+  test('a node takes as many pods as it can attach volumes', () => {
+    const result = plan([nodePool(), ...volumes(4)], { types: [limited(2)] });
+    expect(result.newNodes.map((planned) => planned.pods.length)).toEqual([2, 2]);
+  });
+
+  test('types that attach too few are left out', () => {
+    const result = plan([nodePool(), ...volumes(4)], { types: [limited(2), { ...limited(4, 'large') }] });
+    expect(result.newNodes.map((planned) => planned.instanceTypes)).toEqual([['large']]);
+  });
+
+  test('a volume that several pods share is attached once', () => {
+    const shared = [volume('pv', [], { csi: { driver } }), claim('data', { volumeName: 'pv' })];
+    const waiting = pods(3, { spec: using('data') });
+    expect(plan([nodePool(), ...shared, ...waiting], { types: [limited(1)] }).newNodes).toHaveLength(1);
+  });
+
+  test('a pod with more volumes than any type attaches is told so', () => {
+    const [, , , ...rest] = volumes(3);
+    const objects = rest.filter(({ kind }) => kind !== 'Pod');
+    const waiting = pod({ spec: using('data-1', 'data-2') });
+    const [reason] = reasonsOf(plan([nodePool(), ...objects, waiting], { types: [limited(1)] }), waiting);
+    expect(reason?.message).toContain('would exceed volume limit for all instance type options');
+  });
+
+  const labels = { [label.nodePool]: 'default', [label.instanceType]: 'small' };
+  const csiNode = (drivers: object[]) => object('storage.k8s.io/v1', 'CSINode', 'node-1', { spec: { drivers } });
+  const fits = (...more: Parameters<typeof plan>[0]) =>
+    plan([nodePool(), node({ labels }), ...more, ...volumes(3)], { types: [limited(2)] }).existingNodes[0]?.pods
+      .length ?? 0;
+
+  test('an existing node attaches what its type does, until its driver says otherwise', () => {
+    expect(fits()).toBe(2);
+    expect(fits(csiNode([]))).toBe(2);
+    expect(fits(csiNode([{ name: driver, allocatable: { count: 1 } }]))).toBe(1);
+    expect(fits(csiNode([{ name: driver }]))).toBe(3);
+  });
+
+  test('a node without a driver that pods must have takes none of them', () => {
+    const required = object('storage.k8s.io/v1', 'CSIDriver', driver, {
+      spec: { preventPodSchedulingIfMissing: true },
+    });
+    expect(fits(required)).toBe(0);
+    expect(fits(required, csiNode([{ name: driver, allocatable: { count: 2 } }]))).toBe(2);
+  });
+
+  test('storage that a driver keeps account of must be there, on nodes that exist', () => {
+    const waiting = pod({ spec: using('data') });
+    const local = 'local.csi.example.com';
+    const objects = [
+      { ...storageClass('local'), provisioner: local },
+      claim('data', { storageClassName: 'local', resources: { requests: { storage: '10Gi' } } }),
+      object('storage.k8s.io/v1', 'CSIDriver', local, { spec: { storageCapacity: true } }),
+      waiting,
+    ];
+    const capacity = (size: string, zone = 'zone-1') =>
+      object('storage.k8s.io/v1', 'CSIStorageCapacity', 'c', {
+        storageClassName: 'local',
+        nodeTopology: { matchLabels: { [label.zone]: zone } },
+        capacity: size,
+      });
+    const onNode = (...more: Parameters<typeof plan>[0]) =>
+      plan([nodePool(), node(), ...objects, ...more]).existingNodes.length === 1;
+    expect([onNode(), onNode(capacity('9Gi')), onNode(capacity('10Gi')), onNode(capacity('10Gi', 'zone-2'))]).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
+    expectScheduled(plan([nodePool(), node(), ...objects]), waiting);
+  });
 });

@@ -37,12 +37,16 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
 
   if (options.onEmptyPool !== undefined) for (const pool of emptyPools(world)) options.onEmptyPool(pool);
   if (world.hasPools) {
-    const packed = yield* solveInSlices(world, { strictReservations: true });
+    const packed = yield* solveInSlices(world, {
+      strictReservations: true,
+      usesLimitsUp: options.improve !== false,
+    });
     options.onZones?.(effectiveZones(world, packed.topology));
     if (options.onRelaxed !== undefined) tellRelaxed(workload, packed, options.onRelaxed);
     const finisher = new ClaimFinisher(world);
-    const { claims, poolLimits } = packed.claims;
-    for (const claim of options.improve === false ? claims : yield* improveInSlices(world, claims, poolLimits)) {
+    const { claims, poolLimits: limits } = packed.claims;
+    const packing = { claims, limits, steps: packed.steps };
+    for (const claim of options.improve === false ? claims : yield* improveInSlices(world, packing)) {
       yield;
       const finished = finisher.finish(claim);
       if (finished.kind === 'node') newNodes.push(finished.node);

@@ -28,9 +28,9 @@ export interface OfferingSpec {
   price: number;
   available: boolean;
   reservationCapacity?: number;
-  /** Added to the type's capacity, resource by resource, in this offering. */
+  /** Replaces the type's capacity, resource by resource, in this offering. */
   capacityOverride?: ResourceQuantities;
-  /** Added to the type's overhead in this offering. */
+  /** Replaces the type's overhead of the resources it names in this offering. */
   overheadOverride?: Overhead;
   priceOverlayApplied?: boolean;
 }
@@ -42,6 +42,8 @@ export interface InstanceTypeSpec {
   capacity: ResourceQuantities;
   overhead?: Overhead;
   capacityOverlayApplied?: boolean;
+  /** Most volumes of each CSI driver on a new node; a driver that is not listed has no limit. */
+  volumeAttachmentLimits?: Record<string, number>;
   /** The devices its nodes bring. */
   dynamicResources?: DynamicResources;
   offerings: OfferingSpec[];
@@ -74,6 +76,16 @@ export interface PoolInstanceTypes {
   items?: InstanceTypeSpec[];
 }
 
+/** As in `podTopologySpread.defaultConstraints` of kube-scheduler's configuration. */
+export interface DefaultSpreadConstraint {
+  maxSkew: number;
+  topologyKey: string;
+  whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
+  minDomains?: number;
+  nodeAffinityPolicy?: string;
+  nodeTaintsPolicy?: string;
+}
+
 export interface SnapshotSettings {
   preferencePolicy?: 'Respect' | 'Ignore';
   minValuesPolicy?: 'Strict' | 'BestEffort';
@@ -83,6 +95,8 @@ export interface SnapshotSettings {
   nodeCostPerHour?: number;
   /** Of the schedules of disruption budgets; UTC by default. */
   budgetTimeZone?: string;
+  /** Spread of pods that declare none, as kube-scheduler is configured: without selectors, which follow from their owners. */
+  defaultTopologySpreadConstraints?: DefaultSpreadConstraint[];
   /** A replacement must earn its cost within this time; by default none is asked for. */
   consolidationPaybackSeconds?: number;
   featureGates?: Record<string, boolean>;
@@ -113,6 +127,26 @@ export interface NodeStateEntry {
   nominated?: boolean;
 }
 
+/** What a controller knows about one NodePool beyond the object. */
+export interface PoolStateEntry {
+  nodePool: string;
+  /** RFC 3339: until then it gets no new nodes, because launches keep failing. */
+  pausedUntil?: string;
+  pausedBecause?: { code?: string; message?: string };
+  /** What counts against its limits, `nodes` included, launches under way too; what is not listed is added up from machines. */
+  inUse?: ResourceQuantities;
+}
+
+/** What could not be launched lately; it counts as unavailable. */
+export interface FailedOffering {
+  instanceType: string;
+  zone: string;
+  capacityType: string;
+  /** RFC 3339: it may be tried again after that. Without it, not in this decision. */
+  until?: string;
+  reason?: string;
+}
+
 export interface SnapshotObject {
   apiVersion: string;
   kind: string;
@@ -130,5 +164,7 @@ export interface Snapshot {
   provider?: ProviderFacts;
   objects: { apiVersion: 'v1'; kind: 'List'; items: SnapshotObject[] };
   nodeState?: NodeStateEntry[];
+  poolState?: PoolStateEntry[];
+  failedOfferings?: FailedOffering[];
   instanceTypes?: PoolInstanceTypes[];
 }

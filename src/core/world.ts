@@ -2,28 +2,39 @@
 // their instance types as columns, nodes, pods in groups, topology with today's counts), together with the tables whose
 // memory makes the second plan faster than the first.
 
+import { label } from '../api/names.ts';
 import { atOnce, KerfError, parseTime, type Sliced } from '../base/index.ts';
 import type { CompileDeviceSelector } from './devices/claim-requests.ts';
 import { type DeviceWorld, deviceWorld } from './devices/device-world.ts';
 import { podClaims } from './devices/pod-claims.ts';
 import { type ClusterObjects, clusterObjects } from './kube/cluster-objects.ts';
 import { type NodePool, namespacedKey, type Pod } from './kube/objects.ts';
-import { type ExistingNode, existingNode, labelSet, podsByNode } from './nodes/existing-nodes.ts';
+import { toleratesAll } from './kube/taints.ts';
+import { type ExistingNode, existingNode, labelSet, type NodeContext, podsByNode } from './nodes/existing-nodes.ts';
 import { type Machine, machinesOf } from './nodes/machines.ts';
 import type { Reason } from './plan.ts';
-import { isBufferPod, isProvisionable, type MovableTest, movableTest } from './pods/pod-classes.ts';
+import {
+  isBufferPod,
+  isProvisionable,
+  isTerminating,
+  type MovableTest,
+  movableTest,
+  type NominationTest,
+} from './pods/pod-classes.ts';
 import { PodValidator } from './pods/pod-validation.ts';
 import { type VariantContext, wishedRequirements } from './pods/pod-variants.ts';
 import { daemonsOf } from './pools/daemons.ts';
+import { FailedOfferings } from './pools/failed-offerings.ts';
 import { Catalogue, type InstanceType } from './pools/instance-types.ts';
-import { remainingLimits } from './pools/limits.ts';
+import { nodeLimit, remainingLimits, useOf } from './pools/limits.ts';
+import { type Pause, pauseOf } from './pools/pauses.ts';
 import { buildTemplate, type PoolOutcome, poolOutcome, type Template, templateSet } from './pools/templates.ts';
 import { usablePools } from './pools/usable-pools.ts';
 import { labelRules } from './requirements/label-rules.ts';
 import { RequirementTable } from './requirements/requirement-set.ts';
 import { RequestsOfPods } from './resources/pod-requests.ts';
 import { ResourceTable } from './resources/resource-table.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { ResourceQuantities, Snapshot } from './snapshot.ts';
 import { PoolDomains } from './topology/pool-domains.ts';
 import { TopologyGroups } from './topology/topology-groups.ts';
 import { TopologyIndex, type TopologyNode } from './topology/topology-index.ts';
@@ -62,6 +73,10 @@ export interface World {
   /** Some pool may get new nodes; if not, nothing is placed at all. */
   readonly hasPools: boolean;
   readonly templates: readonly Template[];
+  /** Of pools whose launches are paused: they get no nodes now, but pods that wait for them are told so. */
+  readonly pausedTemplates: readonly PausedTemplate[];
+  /** By pool: everything the provider offers it, whether or not its requirements accept it. */
+  readonly offeredTypes: ReadonlyMap<string, readonly InstanceType[]>;
   /** Usable pools that lost all instance types, and why. */
   readonly emptyPools: readonly { readonly poolName: string; readonly outcome: PoolOutcome }[];
   readonly reservationIdLabel: string | undefined;
@@ -74,8 +89,14 @@ export interface World {
   readonly devices: DeviceWorld | undefined;
 }
 
+export interface PausedTemplate {
+  readonly template: Template;
+  readonly pause: Pause;
+}
+
 interface OfferedPool {
   readonly pool: NodePool;
+  readonly pause: Pause | undefined;
   readonly types: readonly InstanceType[];
   /** What it may still grow by; undefined without limits. */
   readonly limits: ReturnType<typeof remainingLimits>;
@@ -151,34 +172,46 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   yield;
   const podsOn = podsByNode(objects.pods);
   yield;
+  const typeAttachLimits = attachLimitsOf(snapshot);
+  const nodeContext = { objects, table, rules, resources, requests, daemons, typeAttachLimits };
   const nodes: ExistingNode[] = [];
   for (const [index, machine] of active.entries()) {
-    nodes.push(existingNode({ objects, table, rules, resources, requests, daemons }, machine, index, podsOn));
+    nodes.push(existingNode(nodeContext, machine, index, podsOn));
     yield;
   }
 
   const reservationIdLabel = snapshot.provider?.reservationIDLabel;
-  const catalogue = new Catalogue({ table, rules, resources, reservationIdLabel });
+  const failed = new FailedOfferings(snapshot.failedOfferings ?? [], nowMs);
+  const catalogue = new Catalogue({ table, rules, resources, reservationIdLabel, failed });
   const entries = new Map(snapshot.instanceTypes?.map((entry) => [entry.nodePool, entry]));
-  const offered: OfferedPool[] = [];
+  const poolStates = new Map(snapshot.poolState?.map((entry) => [entry.nodePool, entry]));
+  const considered: OfferedPool[] = [];
   for (const pool of pools) {
     const entry = entries.get(pool.metadata.name);
     const types = entry?.error === undefined ? catalogue.typesOf(entry?.items ?? []) : [];
     yield;
     const set = templateSet(table, rules, pool);
-    const limits = attempt(() => remainingLimits(pool, machines, resources));
+    const state = poolStates.get(pool.metadata.name);
+    const limits = attempt(() => remainingLimits(pool, { ...usedBy(pool, machines), ...state?.inUse }, resources));
     const outcome: PoolOutcome =
       limits.problem === undefined
         ? poolOutcome(table, set, entry, types, settings.relaxMinValues)
         : { kind: 'unusable', why: 'error', message: `its limits: ${limits.problem}` };
-    offered.push({ pool, types, limits: limits.value, outcome });
+    considered.push({ pool, pause: pauseOf(state, nowMs), types, limits: limits.value, outcome });
     yield;
   }
-  const usable = offered.filter(({ outcome }) => outcome.kind === 'template');
+  const offered = considered.filter(({ pause }) => pause === undefined);
   const templates: Template[] = [];
-  for (const [index, { pool, limits, outcome }] of usable.entries()) {
-    const { set, rows } = outcome as Extract<PoolOutcome, { kind: 'template' }>;
-    templates.push(buildTemplate(table, resources, { index, pool, set, rows, daemons, limits }));
+  const { nodeCostPerHour } = settings;
+  const pausedTemplates: PausedTemplate[] = [];
+  // Paused ones last: the others are numbered as if these were not there.
+  for (const { pool, pause, limits, outcome } of [...offered, ...considered.filter((each) => each.pause)]) {
+    if (outcome.kind !== 'template') continue;
+    const index = templates.length + pausedTemplates.length;
+    const { set, rows } = outcome;
+    const template = buildTemplate(table, resources, { index, pool, set, rows, daemons, limits, nodeCostPerHour });
+    if (pause === undefined) templates.push(template);
+    else pausedTemplates.push({ template, pause });
     yield;
   }
 
@@ -213,7 +246,9 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
     resources,
     hasPools: pools.length > 0,
     templates,
-    emptyPools: offered
+    pausedTemplates,
+    offeredTypes: new Map(considered.map(({ pool, types }) => [pool.metadata.name, types])),
+    emptyPools: considered
       .filter(({ outcome }) => outcome.kind !== 'template')
       .map(({ pool, outcome }) => ({ poolName: pool.metadata.name, outcome })),
     reservationIdLabel,
@@ -233,6 +268,28 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
         }),
   };
   return { world, objects, machines, active, podsOn, isMovable };
+}
+
+/** By pool and type, as the provider says; nothing is looked up where it says nothing. */
+function attachLimitsOf({ instanceTypes = [] }: Snapshot): NodeContext['typeAttachLimits'] {
+  const limits = new Map<string, Readonly<Record<string, number>>>();
+  for (const { nodePool, items = [] } of instanceTypes) {
+    for (const { name, volumeAttachmentLimits } of items)
+      if (volumeAttachmentLimits !== undefined) limits.set(`${nodePool}/${name}`, volumeAttachmentLimits);
+  }
+  if (limits.size === 0) return () => undefined;
+  return ({ labels }) => limits.get(`${labels[label.nodePool]}/${labels[label.instanceType]}`);
+}
+
+/** By the machines that count; with what a controller knows of launches under way laid over it. */
+function usedBy({ spec, metadata }: NodePool, machines: readonly Machine[]): ResourceQuantities {
+  const limited = Object.keys(spec?.limits ?? {});
+  if (limited.length === 0) return {};
+  const own = machines.filter((machine) => !machine.leaving && machine.labels[label.nodePool] === metadata.name);
+  return useOf(
+    own.map(({ capacity }) => ({ ...capacity, [nodeLimit]: 1 })),
+    limited,
+  );
 }
 
 /** Objects past every validation exist; what cannot be read about one is its own problem, not everybody's. */
@@ -259,6 +316,26 @@ function settingsOf(snapshot: Snapshot): Settings {
   };
 }
 
+/** Nominations to nodes that are not known stand: nothing speaks against them. */
+function nominationTest(pods: readonly Pod[], machines: readonly Machine[], requests: RequestsOfPods): NominationTest {
+  let podsOn: ReadonlyMap<string, readonly Pod[]> | undefined;
+  return (name, pod) => {
+    podsOn ??= podsByNode(pods);
+    const there = podsOn.get(name) ?? [];
+    const machine = machines.find(({ node }) => node?.metadata.name === name);
+    if (machine === undefined || there.some(isTerminating)) return true;
+    return hasRoomFor(machine, there, pod, requests);
+  };
+}
+
+function hasRoomFor(machine: Machine, there: readonly Pod[], pod: Pod, requests: RequestsOfPods): boolean {
+  const free = requests.amounts(machine.allocatable);
+  for (const each of there)
+    for (const [name, amount] of requests.of(each)) free.set(name, (free.get(name) ?? 0) - amount);
+  for (const [name, amount] of requests.of(pod)) if (amount > (free.get(name) ?? 0)) return false;
+  return !machine.leaving && toleratesAll(machine.taints, pod.spec?.tolerations ?? []);
+}
+
 /** The waiting pods and the movable pods of leaving machines, in queue order; unusable ones set aside with a reason. */
 function* preparePods(
   snapshot: Snapshot,
@@ -279,9 +356,10 @@ function* preparePods(
   const planned = new Set<Pod>();
   const candidates: QueuedPod[] = [];
   const kinds = new PodKinds();
+  const standsNomination = nominationTest(objects.pods, machines, requestsOfPods);
   for (const [at, pod] of objects.pods.entries()) {
     if (at % podsAtOnce === 0) yield;
-    const waits = isProvisionable(pod);
+    const waits = isProvisionable(pod, standsNomination);
     const leaves = Boolean(pod.spec?.nodeName) && leaving.has(pod.spec?.nodeName);
     if (!waits && !(pod.spec?.nodeName && (leaves || moving) && isMovable(pod))) continue;
     if (waits && !isBufferPod(pod)) {

@@ -22,7 +22,8 @@ export interface ClusterAccess {
   server: string;
   /** The namespace meant when none is named. */
   namespace: string;
-  tls: { ca?: string; serverName?: string; insecure: boolean };
+  /** `caFile` is where `ca` was read from: it may be renewed while the process runs. */
+  tls: { ca?: string; caFile?: WatchedFile; serverName?: string; insecure: boolean };
   proxyUrl?: string;
   credentials: Credentials;
 }
@@ -138,6 +139,9 @@ async function clusterAccess(
     tls: {
       insecure,
       ...(ca === undefined ? {} : { ca }),
+      ...(cluster.certificateAuthorityData !== undefined || cluster.certificateAuthority === undefined
+        ? {}
+        : { caFile: new WatchedFile(cluster.certificateAuthority, options.clock) }),
       ...(cluster.tlsServerName === undefined ? {} : { serverName: cluster.tlsServerName }),
     },
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
@@ -256,7 +260,10 @@ async function inClusterAccess(host: string, options: AccessOptions): Promise<Cl
     source: "the pod's service account",
     server,
     namespace: namespace.trim(),
-    tls: { insecure: false, ...(ca === undefined ? {} : { ca }) },
+    tls: {
+      insecure: false,
+      ...(ca === undefined ? {} : { ca, caFile: new WatchedFile(join(folder, 'ca.crt'), clock) }),
+    },
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     credentials: new StoredCredentials({ kind: 'token', token }),
   };

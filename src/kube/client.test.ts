@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { HurriedClock } from '../../test/kube/hurried-clock.ts';
 import { KubeError, type Pod, type Resource, resources } from '../ports/index.ts';
 import type { ClusterAccess } from './access.ts';
@@ -82,9 +82,11 @@ const claims: Resource = {
 };
 const web = { name: 'web', namespace: 'team-a' };
 const pod = (fields: object = {}): Pod => ({ metadata: { ...web, ...fields } });
+/** As a server answers. */
+const served = (fields: object = {}): Pod => ({ kind: 'Pod', ...pod(fields) });
 
 test('calls carry credentials, our user agent and the wish for JSON', async () => {
-  const { kube, seen } = await serve((_, response) => json(response, 200, pod()));
+  const { kube, seen } = await serve((_, response) => json(response, 200, served()));
   await kube.get(pods, web);
   expect(seen[0]?.headers).toMatchObject({
     authorization: 'Bearer abc',
@@ -94,7 +96,10 @@ test('calls carry credentials, our user agent and the wish for JSON', async () =
 });
 
 test('each verb has its method, path, query and body', async () => {
-  const { kube, seen } = await serve((_, response) => json(response, 200, { metadata: { name: 'x' } }));
+  const { kube, seen } = await serve(({ url = '' }, response) => {
+    const kind = url.includes('nodeclaims') ? 'NodeClaim' : url.includes('/nodes/') ? 'Node' : 'Pod';
+    json(response, 200, { kind, metadata: { name: 'x' } });
+  });
   await kube.get(nodes, { name: 'a/b' });
   await kube.create(pods, pod(), { dryRun: true, fieldManager: 'kerf' });
   await kube.replace(pods, pod({ resourceVersion: '7' }), { subresource: 'status' });
@@ -144,6 +149,7 @@ test('each verb has its method, path, query and body', async () => {
 test('objects come with apiVersion and kind and without managedFields, also inside lists', async () => {
   const { kube, seen } = await serve((_, response) =>
     json(response, 200, {
+      kind: 'PodList',
       metadata: { resourceVersion: '42', continue: 'more', remainingItemCount: 3 },
       items: [{ metadata: { managedFields: [{}], name: 'web' }, spec: {} }],
     }),
@@ -156,6 +162,33 @@ test('objects come with apiVersion and kind and without managedFields, also insi
     remainingItemCount: 3,
   });
   expect(seen[0]?.url).toBe('/api/v1/namespaces/team-a/pods?limit=1&labelSelector=a%3Db%2Cc%20in%20(d)&continue=x%20y');
+});
+
+/** Up to its end, or what ends it. */
+async function* watched(kube: KubeClient): AsyncGenerator<unknown> {
+  try {
+    yield* kube.watch(pods, { sendInitialEvents: true });
+  } catch (thrown) {
+    if (!(thrown instanceof KubeError) || thrown.reason !== 'Transport') throw thrown;
+  }
+}
+
+test.each([
+  '{}',
+  '[]',
+  '{"status":"ok"}',
+  '',
+  '<html>ok</html>',
+  '{"kind":"NodeList","metadata":{"resourceVersion":"1"}}',
+])('a 200 with the body %j is not an answer, to whatever was asked', async (body) => {
+  const { kube } = await serve((_, response) => response.writeHead(200).end(body));
+  await expect(kube.list(pods)).rejects.toMatchObject({ reason: 'Transport', retryable: true });
+  await expect(kube.get(pods, web)).rejects.toMatchObject({ reason: 'Transport' });
+  await expect(kube.create(pods, pod())).rejects.toMatchObject({ reason: 'Transport' });
+  await expect(kube.patch(pods, web, { type: 'merge', body: {} })).rejects.toMatchObject({ reason: 'Transport' });
+  const events: unknown[] = [];
+  for await (const event of watched(kube)) events.push(event);
+  expect(events).toEqual([]);
 });
 
 test('a call without a namespace where one is needed, or with one where none is, is refused before it is sent', async () => {
@@ -202,7 +235,7 @@ test('an answer that is no Status, as proxies give, is understood by its code', 
 test('429 and 503 with Retry-After are waited for and repeated, a few times', async () => {
   const busy = { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'busy' };
   const { kube, seen } = await serve((_, response, count) =>
-    count < 3 ? json(response, count === 1 ? 429 : 503, busy, { 'retry-after': '2' }) : json(response, 200, pod()),
+    count < 3 ? json(response, count === 1 ? 429 : 503, busy, { 'retry-after': '2' }) : json(response, 200, served()),
   );
   await kube.create(pods, pod());
   expect(seen.length).toBe(3);
@@ -246,7 +279,7 @@ test('401 asks for new credentials once', async () => {
     },
   };
   const { port } = await listen((request, response) =>
-    request.headers.authorization === 'Bearer new' ? json(response, 200, pod()) : json(response, 401, {}),
+    request.headers.authorization === 'Bearer new' ? json(response, 200, served()) : json(response, 401, {}),
   );
   await client({ server: `http://127.0.0.1:${port}`, credentials }).get(pods, web);
   expect(rejections).toBe(1);
@@ -262,7 +295,7 @@ test('credentials that are not accepted are named, with what to do', async () =>
 
 test('a read on a connection that just closed is tried once more; a write is not', async () => {
   const { kube, seen } = await serve((_, response, count) =>
-    count % 2 === 1 ? response.socket?.destroy() : json(response, 200, pod()),
+    count % 2 === 1 ? response.socket?.destroy() : json(response, 200, served()),
   );
   await kube.get(pods, web);
   expect(seen.length).toBe(2);
@@ -281,6 +314,85 @@ test('an unreachable server is a Transport error that names the call and the ser
 test('a server that never answers is given up', async () => {
   const { kube } = await serve(() => {}, { callTimeoutMs: 50 });
   await expect(kube.create(pods, pod())).rejects.toMatchObject({ reason: 'Transport' });
+});
+
+describe('a call ends within its total deadline', () => {
+  // The clock of these tests runs two hundred times as fast.
+  const totalTimeoutMs = 20_000;
+  const late = {
+    reason: 'Transport',
+    retryable: true,
+    message: expect.stringContaining('no whole answer within 20 s'),
+  };
+
+  test('while the body stalls, and while it drips', async () => {
+    const { kube } = await serve(
+      ({ url = '' }, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{"kind":');
+        if (url.endsWith('drips')) setInterval(() => response.write(' '), 10).unref();
+      },
+      { totalTimeoutMs },
+    );
+    await expect(kube.get(pods, web)).rejects.toMatchObject(late);
+    await expect(kube.list(nodes)).rejects.toMatchObject(late);
+    await expect(kube.get(pods, { ...web, name: 'drips' })).rejects.toMatchObject(late);
+  });
+
+  test('while it waits at the rate limiter, and it is not sent afterwards', async () => {
+    const { kube, seen } = await serve((_, response) => json(response, 200, served()), {
+      totalTimeoutMs,
+      rateLimit: { qps: 0.02, burst: 1 },
+    });
+    await kube.get(pods, web);
+    await expect(kube.create(pods, pod())).rejects.toMatchObject(late);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(seen).toHaveLength(1);
+  });
+
+  test('while the server asks to come back again and again', async () => {
+    const busy = { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'busy' };
+    const { kube } = await serve((_, response) => json(response, 429, busy, { 'retry-after': '15' }), {
+      totalTimeoutMs,
+    });
+    await expect(kube.get(pods, web)).rejects.toMatchObject(late);
+  });
+
+  test('and a watch has begun by then, or is given up; what it says later takes as long as it takes', async () => {
+    const { kube } = await serve(
+      ({ url = '' }, response) => {
+        if (url.includes('nodes')) return;
+        response.writeHead(200);
+        response.flushHeaders();
+        setTimeout(() => response.end('{"type":"ADDED","object":{"metadata":{"name":"a"}}}\n'), 300);
+      },
+      { totalTimeoutMs },
+    );
+    await expect(kube.watch(nodes).next()).rejects.toMatchObject(late);
+    expect((await kube.watch(pods).next()).value).toMatchObject({ type: 'ADDED' });
+  });
+});
+
+test("the server's time is heard with every answer", async () => {
+  const heard: number[] = [];
+  const date = 'Wed, 18 Nov 2026 00:00:07 GMT';
+  const answer: Answer = (_, response, count) => json(response, count === 1 ? 200 : 404, served(), { date });
+  const { kube } = await serve(answer, { onServerTime: (serverMs) => heard.push(serverMs) });
+  await kube.get(pods, web);
+  await kube.get(pods, web).catch(() => undefined);
+  expect(heard).toEqual([Date.parse(date), Date.parse(date)]);
+});
+
+test('a write that waited at the rate limiter while the term ended is not sent; reads are', async () => {
+  let leads = true;
+  const options = { rateLimit: { qps: 1, burst: 1 }, mayWrite: () => leads };
+  const { kube, seen } = await serve((_, response) => json(response, 200, served()), options);
+  await kube.create(pods, pod());
+  const waiting = kube.create(pods, pod());
+  leads = false;
+  await expect(waiting).rejects.toMatchObject({ reason: 'NotLeader' });
+  await kube.get(pods, web);
+  expect(seen.map(({ method }) => method)).toEqual(['POST', 'GET']);
 });
 
 test("an aborted call rejects with the signal's reason", async () => {
@@ -323,6 +435,9 @@ test.each([
     '{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Gone","message":"too old"}}\n',
     'Expired',
   ],
+  ['an event about nothing', '{"type":"ADDED","object":{}}\n', 'Transport'],
+  ['an event about another kind', '{"type":"ADDED","object":{"kind":"Node","metadata":{"name":"a"}}}\n', 'Transport'],
+  ['an end mark without a version', '{"type":"BOOKMARK","object":{"metadata":{}}}\n', 'Transport'],
   ['an unknown event', '{"type":"SURPRISE","object":{"metadata":{}}}\n', 'Transport'],
   ['a cut in the middle of an event', '{"type":"ADDED","object":{"meta', 'Transport'],
 ])('a watch with %s throws %3$s', async (_what, text, reason) => {
@@ -359,7 +474,8 @@ test('a watch that is left or aborted closes its connection', async () => {
 test('discovery tells whether a resource is served, and which version the server has', async () => {
   const { kube, seen } = await serve((one, response) => {
     if (one.url === '/version') json(response, 200, { gitVersion: 'v1.36.3' });
-    else if (one.url === '/apis/karpenter.sh/v1') json(response, 200, { resources: [{ name: 'nodeclaims' }] });
+    else if (one.url === '/apis/karpenter.sh/v1')
+      json(response, 200, { kind: 'APIResourceList', resources: [{ name: 'nodeclaims' }] });
     else json(response, 404, {});
   });
   expect(await kube.serves(claims)).toBe(true);
@@ -375,7 +491,7 @@ test('every request is told about, also repeats and those without an answer', as
     (_, response, count) => {
       if (count === 1) json(response, 429, {}, { 'retry-after': '1' });
       else if (count === 2) response.socket?.destroy();
-      else json(response, 200, pod());
+      else json(response, 200, served());
     },
     { onRequest: ({ method, code }) => facts.push(`${method} ${code}`) },
   );
@@ -385,7 +501,7 @@ test('every request is told about, also repeats and those without an answer', as
 });
 
 test('the rate limit holds calls back', async () => {
-  const { kube } = await serve((_, response) => json(response, 200, pod()), { rateLimit: { qps: 0.2, burst: 1 } });
+  const { kube } = await serve((_, response) => json(response, 200, served()), { rateLimit: { qps: 0.2, burst: 1 } });
   const startedMs = Date.now();
   await kube.get(pods, web);
   await kube.get(pods, web);

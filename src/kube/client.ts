@@ -11,11 +11,13 @@ import {
   type Patch,
   type Resource,
   resources,
+  type Subresource,
   type WatchEvent,
   type WatchOptions,
   type WriteOptions,
 } from '../ports/index.ts';
 import type { ClusterAccess } from './access.ts';
+import { checkedList, checkedObject, isNamed, notAnAnswer } from './answer-check.ts';
 import { JsonLines } from './json-lines.ts';
 import { managedFieldsOf } from './managed-fields.ts';
 import { placeOf, type Query, withQuery } from './paths.ts';
@@ -29,6 +31,11 @@ export interface KubeClientOptions {
   userAgent: string;
   rateLimit: RateLimit;
   callTimeoutMs?: number;
+  totalTimeoutMs?: number;
+  /** Asked right before a write is sent, after every wait: false refuses it. */
+  mayWrite?: () => boolean;
+  /** Told the server's time with every answer. */
+  onServerTime?: (serverMs: number) => void;
   /** Told about every request sent, repeats included. */
   onRequest?: (facts: RequestFacts) => void;
 }
@@ -39,11 +46,6 @@ const patchTypes = {
   json: 'application/json-patch+json',
   apply: 'application/apply-patch+yaml',
 } as const;
-
-interface RawList {
-  metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-  items?: KubeObject[] | null;
-}
 
 interface RawEvent {
   type?: string;
@@ -71,14 +73,9 @@ export class KubeClient implements Kube {
       call: `list ${label}`,
       signal,
     });
-    const { metadata = {}, items } = answer as RawList;
+    const { items, resourceVersion, ...more } = checkedList(answer, resource.kind, `list ${label}`);
     const apiVersion = apiVersionOf(resource);
-    return {
-      items: (items ?? []).map((item) => finished<T>(item, apiVersion, resource.kind)),
-      resourceVersion: metadata.resourceVersion ?? '',
-      ...(metadata.continue ? { continue: metadata.continue } : {}),
-      ...(metadata.remainingItemCount === undefined ? {} : { remainingItemCount: metadata.remainingItemCount }),
-    };
+    return { items: items.map((item) => finished<T>(item, apiVersion, resource.kind)), resourceVersion, ...more };
   }
 
   async *watch<T extends KubeObject>(
@@ -127,14 +124,18 @@ export class KubeClient implements Kube {
   ): Promise<T> {
     const { path, label } = placeOf(resource, ref, options.subresource);
     const query = { ...writeQuery(options), force: patch.type === 'apply' ? patch.force : undefined };
-    return this.object<T>(resource, {
-      method: 'PATCH',
-      path: withQuery(path, query),
-      call: `patch ${label}`,
-      body: patch.body,
-      contentType: patchTypes[patch.type],
-      signal: options.signal,
-    });
+    return this.object<T>(
+      resource,
+      {
+        method: 'PATCH',
+        path: withQuery(path, query),
+        call: `patch ${label}`,
+        body: patch.body,
+        contentType: patchTypes[patch.type],
+        signal: options.signal,
+      },
+      options.subresource,
+    );
   }
 
   async delete(resource: Resource, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
@@ -189,12 +190,13 @@ export class KubeClient implements Kube {
     const answer = await this.transport
       .json({ method: 'GET', path: groupPath, call: `discover ${apiVersionOf(resource)}`, signal: options.signal })
       .catch((thrown: { status?: number }) => {
-        if (thrown.status === 404) return {};
+        if (thrown.status === 404) return { kind: 'APIResourceList' };
         throw thrown;
       });
-    return (
-      (answer as { resources?: { name: string }[] }).resources?.some(({ name }) => name === resource.plural) ?? false
-    );
+    const { kind, resources: served = [] } = (answer ?? {}) as { kind?: string; resources?: { name: string }[] };
+    if (kind !== 'APIResourceList')
+      throw notAnAnswer(answer, 'a list of resources', `discover ${apiVersionOf(resource)}`);
+    return served.some(({ name }) => name === resource.plural);
   }
 
   /** The server's version, as `v1.36.3`. */
@@ -206,6 +208,17 @@ export class KubeClient implements Kube {
       signal: options.signal,
     });
     return (answer as { gitVersion?: string }).gitVersion ?? '';
+  }
+
+  /** A page that a pod behind a Service serves as JSON, through the API server. */
+  throughService(
+    { name, namespace = 'default' }: ObjectRef,
+    port: string,
+    page: string,
+    options: CallOptions = {},
+  ): Promise<unknown> {
+    const path = `/api/v1/namespaces/${namespace}/services/${name}:${port}/proxy${page}`;
+    return this.transport.json({ method: 'GET', path, call: `get ${page} of service ${name}`, signal: options.signal });
   }
 
   /** Ends every connection; calls and watches under way fail. */
@@ -222,11 +235,14 @@ export class KubeClient implements Kube {
     options: WriteOptions,
   ): Promise<T> {
     const query = writeQuery(options);
-    return this.object<T>(resource, { method, path: withQuery(path, query), call, body, signal: options.signal });
+    const asked: Call = { method, path: withQuery(path, query), call, body, signal: options.signal };
+    return this.object<T>(resource, asked, options.subresource);
   }
 
-  private async object<T extends KubeObject>(resource: Resource, call: Call): Promise<T> {
-    return finished<T>((await this.transport.json(call)) as KubeObject, apiVersionOf(resource), resource.kind);
+  private async object<T extends KubeObject>(resource: Resource, call: Call, subresource?: Subresource): Promise<T> {
+    const kind = subresource === 'scale' ? 'Scale' : resource.kind;
+    const answer = checkedObject(await this.transport.json(call), kind, call.call);
+    return finished<T>(answer, apiVersionOf(resource), resource.kind);
   }
 }
 
@@ -242,9 +258,11 @@ function watchEvent<T extends KubeObject>(
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED':
+        if (!isNamed(object, kind)) throw notAnAnswer(object, `an event about a ${kind}`, call.call);
         return { type, object: finished<T>(object, apiVersion, kind) };
       case 'BOOKMARK': {
-        const { resourceVersion = '', annotations } = object.metadata;
+        const { resourceVersion, annotations } = object.metadata ?? {};
+        if (!resourceVersion) throw notAnAnswer(event, 'a bookmark with a version', call.call);
         return { type, resourceVersion, initialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true' };
       }
       case 'ERROR':

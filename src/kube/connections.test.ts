@@ -1,15 +1,20 @@
 // Who is at the other end, and which way there: TLS verification, client certificates, proxies.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
+import { HurriedClock } from '../../test/kube/hurried-clock.ts';
 import { CertificateAuthority } from '../../test/setup/control-plane/certificates.ts';
 import { resources } from '../ports/index.ts';
 import { RealClock } from '../runtime/index.ts';
 import type { ClusterAccess } from './access.ts';
 import { KubeClient } from './client.ts';
-import { type Credentials, StoredCredentials } from './credentials.ts';
+import { Connections } from './connections.ts';
+import { type Credentials, StoredCredentials, WatchedFile } from './credentials.ts';
 
 const closers: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -37,7 +42,7 @@ async function startApi(names: string[]): Promise<number> {
     createHttpsServer(options, (request, response) => {
       const { subject } = (request.socket as TLSSocket).getPeerCertificate();
       const name = subject?.CN ?? request.headers.authorization ?? 'nobody';
-      response.end(JSON.stringify({ metadata: { name } }));
+      response.end(JSON.stringify({ kind: 'Node', metadata: { name } }));
     }),
   );
 }
@@ -150,4 +155,24 @@ test('a proxy that refuses is a Transport error', async () => {
   proxy.on('connect', (_request, socket: Socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
   const asked = throughProxy(`http://127.0.0.1:${await listening(proxy)}`);
   await expect(asked).rejects.toMatchObject({ reason: 'Transport' });
+});
+
+test('an authority that is renewed in its file is trusted on new connections, without a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kerf-ca-'));
+  try {
+    const file = join(folder, 'ca.crt');
+    writeFileSync(file, 'one');
+    const clock = new HurriedClock(1_000_000);
+    const caFile = new WatchedFile(file, clock);
+    const connections = new Connections({ tls: { insecure: false, ca: 'one', caFile } } as ClusterAccess);
+    const first = connections.for(undefined, await caFile.read());
+    expect(connections.for(undefined, await caFile.read())).toBe(first);
+    writeFileSync(file, 'two');
+    await clock.sleep(61_000);
+    expect(await caFile.read()).toBe('two');
+    expect(connections.for(undefined, await caFile.read())).not.toBe(first);
+    await connections.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

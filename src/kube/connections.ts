@@ -1,5 +1,5 @@
 // The connections to one API server: TLS, client certificate, proxy. Calls and watches have separate pools, so that
-// hundreds of open watches never leave a call without a connection. A changed client certificate gets new pools; what is
+// hundreds of open watches never leave a call without a connection. A changed certificate or authority gets new pools; what is
 // under way on the old ones finishes there.
 import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
 import type { ClusterAccess } from './access.ts';
@@ -21,6 +21,7 @@ const keepIdleMs = 30_000;
 
 interface Pools {
   certificate: ClientCertificate | undefined;
+  ca: string | undefined;
   calls: Dispatcher;
   watches: Dispatcher;
 }
@@ -33,14 +34,15 @@ export class Connections {
     this.access = access;
   }
 
-  /** The pools for a client with this certificate. */
-  for(certificate: ClientCertificate | undefined): Pools {
-    if (this.pools === undefined || this.pools.certificate !== certificate) {
+  /** The pools for a client with this certificate, which trusts this authority. */
+  for(certificate: ClientCertificate | undefined, ca: string | undefined = this.access.tls.ca): Pools {
+    if (this.pools === undefined || this.pools.certificate !== certificate || this.pools.ca !== ca) {
       const old = this.pools;
       this.pools = {
         certificate,
-        calls: this.dispatcher(certificate, callConnections),
-        watches: this.dispatcher(certificate, null),
+        ca,
+        calls: this.dispatcher(certificate, ca, callConnections),
+        watches: this.dispatcher(certificate, ca, null),
       };
       // Graceful: resolves when the last request on them has ended.
       void Promise.allSettled([old?.calls.close(), old?.watches.close()]);
@@ -55,14 +57,18 @@ export class Connections {
     await Promise.all([pools?.calls.destroy(), pools?.watches.destroy()]);
   }
 
-  private dispatcher(certificate: ClientCertificate | undefined, connections: number | null): Dispatcher {
+  private dispatcher(
+    certificate: ClientCertificate | undefined,
+    ca: string | undefined,
+    connections: number | null,
+  ): Dispatcher {
     const { tls, proxyUrl } = this.access;
     const connect = {
       timeout: connectTimeoutMs,
       keepAlive: true,
       keepAliveInitialDelay: keepAliveProbeMs,
       rejectUnauthorized: !tls.insecure,
-      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(ca === undefined ? {} : { ca }),
       ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
       ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
     };

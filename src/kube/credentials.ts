@@ -33,7 +33,7 @@ export class WatchedFile {
   }
 
   async read(): Promise<string> {
-    if (this.content !== undefined && this.clock.now() - this.readAtMs < rereadAfterMs) return this.content;
+    if (this.content !== undefined && this.clock.elapsed() - this.readAtMs < rereadAfterMs) return this.content;
     try {
       this.content = await readFile(this.path, 'utf8');
     } catch (thrown) {
@@ -45,7 +45,7 @@ export class WatchedFile {
         });
       }
     }
-    this.readAtMs = this.clock.now();
+    this.readAtMs = this.clock.elapsed();
     return this.content;
   }
 

@@ -47,3 +47,16 @@ test('a line without end does not fill the memory', () => {
   const feed = (): unknown[][] => Array.from({ length: 5 }, () => [...lines.decode(piece)]);
   expect(feed).toThrow('longer than');
 });
+
+test('the cut and the size limit hold also for a line that lies whole in one chunk', () => {
+  const cuts: string[] = [];
+  const lines = new JsonLines((bytes, start, end) => {
+    cuts.push(bytes.toString('utf8', start, end));
+    return undefined;
+  });
+  expect([...lines.decode(Buffer.from('{"a":1}\n{"b":2}\n'))]).toEqual([{ a: 1 }, { b: 2 }]);
+  expect(cuts).toEqual(['{"a":1}', '{"b":2}']);
+  const long = Buffer.alloc(65 * 1024 * 1024, 0x20);
+  long[long.length - 1] = 0x0a;
+  expect(() => [...new JsonLines().decode(long)]).toThrow('longer than');
+});

@@ -24,8 +24,7 @@ export class JsonLines {
   *decode(chunk: Buffer): Generator<unknown, void> {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      const text =
-        this.pieces.length === 0 ? chunk.toString('utf8', start, end) : this.join(chunk.subarray(start, end));
+      const text = this.pieces.length === 0 ? this.text(chunk, start, end) : this.join(chunk.subarray(start, end));
       start = end + 1;
       if (!isBlank(text)) yield JSON.parse(text);
     }
@@ -41,9 +40,7 @@ export class JsonLines {
   private keep(piece: Buffer): void {
     this.pieces.push(piece);
     this.piecesBytes += piece.length;
-    if (this.piecesBytes > longestLineBytes) {
-      throw new KerfError('LineTooLong', `a line of a JSON stream is longer than ${longestLineBytes} bytes`);
-    }
+    refuseTooLong(this.piecesBytes);
   }
 
   private join(last: Buffer): string {
@@ -54,11 +51,17 @@ export class JsonLines {
   }
 
   private text(bytes: Buffer, start: number, end: number): string {
+    refuseTooLong(end - start);
     const cut = this.cut(bytes, start, end);
     return cut === undefined
       ? bytes.toString('utf8', start, end)
       : bytes.toString('utf8', start, cut.from) + bytes.toString('utf8', cut.to, end);
   }
+}
+
+function refuseTooLong(bytes: number): void {
+  if (bytes > longestLineBytes)
+    throw new KerfError('LineTooLong', `a line of a JSON stream is longer than ${longestLineBytes} bytes`);
 }
 
 function isBlank(text: string): boolean {

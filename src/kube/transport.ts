@@ -5,7 +5,15 @@
 // with Retry-After), or the call only reads.
 import type { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
-import { type AbortSignalLike, type Clock, KerfError, messageOf, type RateLimit, RateLimiter } from '../base/index.ts';
+import {
+  type AbortSignalLike,
+  type Clock,
+  KerfError,
+  messageOf,
+  type RateLimit,
+  RateLimiter,
+  within,
+} from '../base/index.ts';
 import { KubeError } from '../ports/index.ts';
 import type { ClusterAccess } from './access.ts';
 import { Connections } from './connections.ts';
@@ -30,6 +38,12 @@ export interface TransportOptions {
   rateLimit: RateLimit;
   /** How long a call may go without progress: until the answer starts, and between two pieces of it. */
   callTimeoutMs?: number;
+  /** How long a call may take in all, its wait at the rate limiter and its repeats included; a watch, until it begins. */
+  totalTimeoutMs?: number;
+  /** Asked right before a write is sent, after every wait: false refuses it. */
+  mayWrite?: () => boolean;
+  /** Told the server's time with every answer. */
+  onServerTime?: (serverMs: number) => void;
   /** Told about every request sent, repeats included. */
   onRequest?: (facts: RequestFacts) => void;
 }
@@ -46,6 +60,8 @@ export interface RequestFacts {
 
 /** The API server itself gives up on a call after 60 s. */
 const defaultCallTimeoutMs = 65_000;
+/** A call that had to wait, was asked to come back and then lasted a minute is still answered. */
+const defaultTotalTimeoutMs = 120_000;
 const mostRepeats = 5;
 const longestWaitSeconds = 30;
 
@@ -67,6 +83,11 @@ export class Transport {
 
   /** The parsed body of the answer. */
   async json(call: Call): Promise<unknown> {
+    const { bound, late, release } = await this.bounded(call);
+    return within(this.options.clock, this.totalMs, this.answerTo(bound), late).finally(release);
+  }
+
+  private async answerTo(call: Call): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       const answer = await this.exchange(call, 'calls');
       let text: string;
@@ -86,7 +107,37 @@ export class Transport {
 
   /** The body of an answer that has no end of its own. The caller destroys it. */
   async stream(call: Call): Promise<Readable> {
-    return (await this.exchange(call, 'watches')).body;
+    const { bound, late, release } = await this.bounded(call);
+    try {
+      const { body } = await within(this.options.clock, this.totalMs, this.exchange(bound, 'watches'), late);
+      body.once('close', release);
+      return body;
+    } catch (thrown) {
+      release();
+      throw thrown;
+    }
+  }
+
+  private get totalMs(): number {
+    return this.options.totalTimeoutMs ?? defaultTotalTimeoutMs;
+  }
+
+  /** The call with a signal that is aborted by its caller's until `release`, or by `late`, at its total deadline. */
+  private async bounded(call: Call): Promise<{ bound: Call; late: () => unknown; release: () => void }> {
+    // A person may be asked for these, who takes the time they need; plugins have a limit of their own.
+    await this.options.access.credentials.headers();
+    const { signal } = call;
+    if (signal?.aborted) throw signal.reason;
+    const stop = new AbortController();
+    const forward = (): void => stop.abort(signal?.reason);
+    signal?.addEventListener('abort', forward, { once: true });
+    const late = (): unknown => {
+      const cause = new Error(`no whole answer within ${this.totalMs / 1000} s`);
+      stop.abort(this.transportError({ call: call.call }, cause));
+      return stop.signal.reason;
+    };
+    const release = (): void => signal?.removeEventListener('abort', forward);
+    return { bound: { ...call, signal: stop.signal }, late, release };
   }
 
   async close(): Promise<void> {
@@ -114,6 +165,8 @@ export class Transport {
       try {
         answer = await this.send(call, pool);
         this.tell(call, String(answer.statusCode), startedMs);
+        const { date } = answer.headers;
+        if (typeof date === 'string') this.options.onServerTime?.(Date.parse(date));
       } catch (thrown) {
         this.tell(call, '<error>', startedMs);
         if (call.signal?.aborted || !mayRead(call, attempt)) throw this.transportError(call, thrown);
@@ -152,8 +205,9 @@ export class Transport {
   private async send(call: Call, pool: 'calls' | 'watches'): Promise<Dispatcher.ResponseData> {
     const { access, userAgent, callTimeoutMs = defaultCallTimeoutMs } = this.options;
     const headers = await access.credentials.headers();
-    const pools = this.connections.for(await access.credentials.certificate());
+    const pools = this.connections.for(await access.credentials.certificate(), await access.tls.caFile?.read());
     if (call.signal?.aborted) throw call.signal.reason;
+    if (call.method !== 'GET' && this.options.mayWrite?.() === false) throw notLeading(call);
     return request(`${access.server}${call.path}`, {
       method: call.method,
       dispatcher: pools[pool],
@@ -171,6 +225,12 @@ export class Transport {
       bodyTimeout: pool === 'watches' ? 0 : callTimeoutMs,
     });
   }
+}
+
+/** The limiter, credentials and repeats take their time: a term may end meanwhile. */
+function notLeading({ call }: Call): KubeError {
+  const message = `refused to ${call}: this process no longer leads`;
+  return new KubeError({ status: 0, reason: 'NotLeader', message, call });
 }
 
 /** A read whose connection broke is tried once more at once: idle connections are closed by servers all the time. */

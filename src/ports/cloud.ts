@@ -11,7 +11,7 @@
 // 6. Expected failures are CloudErrors with a `kind`; anything else is unexpected and retried.
 import type { NodeClaim, NodePool } from '../api/index.ts';
 import { KerfError } from '../base/index.ts';
-import type { InstanceTypeSpec, ProviderFacts } from '../core/index.ts';
+import type { FailedOffering, InstanceTypeSpec, ProviderFacts } from '../core/index.ts';
 import type { CallOptions, KubeObject, Resource } from './kube.ts';
 
 /** What is known about a machine right after launch, or later. */
@@ -63,6 +63,8 @@ export interface Cloud {
   driftReason(claim: NodeClaim, options?: CallOptions): Promise<string | undefined>;
   /** What keeps a machine that was launched a while ago from joining, in a clause; undefined when nothing can be told. */
   whyNotJoined?(claim: NodeClaim): Promise<string | undefined>;
+  /** What it could not launch lately and will not try before its time; absent or empty, nothing. */
+  failedOfferings?(): FailedOffering[];
   repairPolicies(): readonly RepairPolicy[];
 }
 
@@ -127,6 +129,7 @@ export function cloudWith(cloud: Cloud, changes: Partial<Cloud>): Cloud {
     nodeClasses: cloud.nodeClasses,
     ...(cloud.registrationHooks === undefined ? {} : { registrationHooks: cloud.registrationHooks }),
     ...(cloud.whyNotJoined === undefined ? {} : { whyNotJoined: cloud.whyNotJoined.bind(cloud) }),
+    ...(cloud.failedOfferings === undefined ? {} : { failedOfferings: cloud.failedOfferings.bind(cloud) }),
     create: (claim, options) => cloud.create(claim, options),
     delete: (claim, options) => cloud.delete(claim, options),
     get: (providerID, options) => cloud.get(providerID, options),

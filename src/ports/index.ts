@@ -10,6 +10,16 @@ export {
   type RepairPolicy,
 } from './cloud.ts';
 export type {
+  Decision,
+  DecisionAlternative,
+  DecisionDraft,
+  DecisionKind,
+  DecisionObject,
+  DecisionOffering,
+  DecisionOutcome,
+  DecisionReason,
+} from './decision.ts';
+export type {
   CallOptions,
   DeleteOptions,
   Kube,

@@ -2,6 +2,7 @@
 //
 // Contract: publishing never throws and never waits. An event equal to one published within its dedupe time (same
 // reason and same dedupe values) is dropped, and so is one above its rate limit.
+import type { DecisionDraft, DecisionOutcome } from './decision.ts';
 
 export interface EventSubject {
   apiVersion: string;
@@ -28,4 +29,8 @@ export interface RecordedEvent {
 
 export interface Recorder {
   publish(event: RecordedEvent): void;
+  /** Keeps a record of a decision and returns its id; absent where no one keeps them. */
+  decide?(draft: DecisionDraft): string;
+  /** What became of a decision; of one that is no longer kept, nothing happens. */
+  settle?(id: string, outcome: DecisionOutcome): void;
 }

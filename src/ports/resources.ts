@@ -67,6 +67,8 @@ export const resources = {
   daemonSets: apps<DaemonSet>('DaemonSet', 'daemonsets', true),
   deployments: apps<Deployment>('Deployment', 'deployments', true),
   replicaSets: apps<ReplicaSet>('ReplicaSet', 'replicasets', true),
+  services: core<KubeObject>('Service', 'services', true),
+  replicationControllers: core<KubeObject>('ReplicationController', 'replicationcontrollers', true),
   statefulSets: apps<StatefulSet>('StatefulSet', 'statefulsets', true),
   podDisruptionBudgets: describe('policy', 'v1')<PodDisruptionBudget>(
     'PodDisruptionBudget',
@@ -75,6 +77,8 @@ export const resources = {
   ),
   storageClasses: storage<StorageClass>('StorageClass', 'storageclasses', false),
   csiNodes: storage<CSINode>('CSINode', 'csinodes', false),
+  csiDrivers: storage<KubeObject>('CSIDriver', 'csidrivers', false),
+  csiStorageCapacities: storage<KubeObject>('CSIStorageCapacity', 'csistoragecapacities', true),
   volumeAttachments: storage<VolumeAttachment>('VolumeAttachment', 'volumeattachments', false),
   resourceSlices: devices<KubeObject>('ResourceSlice', 'resourceslices', false),
   resourceClaims: devices<KubeObject>('ResourceClaim', 'resourceclaims', true),

@@ -1,4 +1,5 @@
 export type { BackoffLimits } from './backoff.ts';
+export { withinBudget } from './budget.ts';
 export { fencedKube, type Term } from './fenced-kube.ts';
 export { LeaderElection, type LeaderElectionOptions, leaderIdentity } from './leader-election.ts';
 export { type LoopMetrics, loopMetrics } from './loop-metrics.ts';
@@ -7,5 +8,7 @@ export { type Change, type Indexer, keyOf, type ReadableStore } from './object-s
 export { RealClock } from './real-clock.ts';
 export { done, type Outcome, type Reconciled, Reconciler, type ReconcilerOptions } from './reconciler.ts';
 export { Reflector, type ReflectorCounters, type ReflectorOptions } from './reflector.ts';
-export { type SlimmingRules, slimmer } from './slimming.ts';
+export { ServerTime } from './server-time.ts';
+export { type Slimming, type SlimmingRules, slimmer } from './slimming.ts';
+export { UnderWay } from './under-way.ts';
 export { WorkQueue, type WorkQueueOptions } from './work-queue.ts';

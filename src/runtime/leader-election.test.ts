@@ -46,6 +46,8 @@ class Contender {
   losesAnswers = false;
   latencyMs = 5;
   private readonly world: VirtualClock;
+  /** How far its wall clock is set away. */
+  wallMs = 0;
   private frozenUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(name: string, world: VirtualClock, server: LeaseServer) {
@@ -88,7 +90,8 @@ class Contender {
     };
     const frozen = (): number => this.frozenUntilMs - world.now();
     return {
-      now: () => world.now(),
+      now: () => world.now() + this.wallMs,
+      elapsed: () => world.elapsed(),
       after,
       sleep: (delayMs: number, signal?: AbortSignalLike) => sleepWith(after, delayMs, signal),
     };
@@ -238,6 +241,31 @@ test('a frozen leader knows at once, when it wakes up, that it no longer leads',
   expect(first.outcome).toBe('lost');
 });
 
+test("a contender's clock that is set forward does not end another's term, and one set back keeps no term alive", async () => {
+  const { clock, contenders, leaders } = contest(2);
+  const [first, second] = contenders as [Contender, Contender];
+  first.latencyMs = 1_000;
+  void first.start();
+  await clock.runFor(5_000);
+  void second.start();
+  await clock.runFor(10_000);
+  second.wallMs = 3_600_000;
+  await clock.runFor(30_000);
+  expect(leaders()).toEqual(['c0']);
+  first.wallMs = -3_600_000;
+  first.isCutOff = true;
+  await clock.runFor(10_100);
+  expect(first.election.isLeader()).toBe(false);
+});
+
+test('a leader whose machine was suspended believes its wall clock', async () => {
+  const { clock, contenders } = contest(1);
+  void contenders[0]?.start();
+  await clock.runFor(5_000);
+  if (contenders[0]) contenders[0].wallMs = 60_000;
+  expect(contenders[0]?.election.isLeader()).toBe(false);
+});
+
 test("a leader that finds somebody else's name in the lease stops at once", async () => {
   const { clock, server, contenders, leaders } = contest(1);
   void contenders[0]?.start();
@@ -284,10 +312,10 @@ test('work that fails gives the lease up and reports the failure', async () => {
   expect(server.lease?.spec?.holderIdentity).toBe('');
 });
 
-test('whatever is cut off, frozen, slow or restarted: never two leaders, and one soon after things are well', async () => {
+test('whatever is cut off, frozen, slow, restarted or set to another time: never two leaders, and one soon after things are well', async () => {
   const fault = fc.record({
     contender: fc.nat(2),
-    kind: fc.constantFrom('cut', 'freeze', 'slow', 'deaf', 'stop' as const),
+    kind: fc.constantFrom('cut', 'freeze', 'slow', 'deaf', 'stop', 'ahead', 'behind' as const),
     afterMs: fc.integer({ min: 0, max: 9_000 }),
     durationMs: fc.integer({ min: 100, max: 40_000 }),
   });
@@ -323,6 +351,8 @@ test('whatever is cut off, frozen, slow or restarted: never two leaders, and one
         if (kind === 'cut') forAWhile((on) => (target.isCutOff = on));
         if (kind === 'deaf') forAWhile((on) => (target.losesAnswers = on));
         if (kind === 'slow') forAWhile((on) => (target.latencyMs = on ? durationMs / 4 : 5));
+        if (kind === 'ahead') forAWhile((on) => (target.wallMs = on ? durationMs * 1_000 : 0));
+        if (kind === 'behind') forAWhile((on) => (target.wallMs = on ? -durationMs * 1_000 : 0));
         if (kind === 'freeze') target.freeze(durationMs);
         if (kind === 'stop') target.stop.abort();
       }

@@ -2,7 +2,9 @@
 //
 // Promises:
 // 1. Never two leaders. A leader's term ends by its own clock `renewDeadlineMs` after it sent its last successful renewal;
-//    another contender takes over no earlier than the lease duration after it saw that renewal, which is later.
+//    another contender takes over no earlier than the lease duration after it saw that renewal, which is later. Both
+//    count elapsed time, which no setting of the clock changes; a leader also believes its wall clock when that says that
+//    more has passed, as after a suspended machine.
 // 2. `isLeader` is computed from the clock when asked: a process that was frozen or blocked past its deadline gets `false`
 //    at once, before any timer has run.
 // 3. At a wanted stop the lease is given up only after the leader's work has ended, so that the next one starts alone.
@@ -24,8 +26,15 @@ export interface LeaderElectionOptions {
   renewDeadlineMs?: number;
   retryPeriodMs?: number;
   random?: () => number;
+  /** What the leader writes on its lease beside its name, at every renewal. */
+  annotations?: () => Record<string, string>;
   onFailure?: (error: unknown) => void;
+  /** Told once about each holder that is not us; `isKerf` when the lease itself says that it is one of ours. */
+  onHeld?: (holder: string, isKerf: boolean) => void;
 }
+
+/** Names the holder once more, in an annotation that only we write: others leave it as it is, so it tells who holds the lease. */
+export const holderAnnotation = 'kerf/holder';
 
 /** Who we are in a Lease: `<host name>_<uuid>`. */
 export function leaderIdentity(): string {
@@ -34,6 +43,8 @@ export function leaderIdentity(): string {
 
 /** Contenders ask this much later at most, so that they do not ask in step. */
 const retryJitter = 0.2;
+/** For work that ends when told to. */
+const lossGraceMs = 100;
 
 export class LeaderElection {
   private readonly options: Required<LeaderElectionOptions>;
@@ -41,6 +52,8 @@ export class LeaderElection {
   private observed: Lease | undefined;
   private observedAtMs = 0;
   private leadsUntilMs = Number.NEGATIVE_INFINITY;
+  /** The same moment by the wall clock. */
+  private leadsUntilWallMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LeaderElectionOptions) {
     this.options = {
@@ -48,14 +61,21 @@ export class LeaderElection {
       renewDeadlineMs: 10_000,
       retryPeriodMs: 2_000,
       random: Math.random,
+      annotations: () => ({}),
       onFailure: () => {},
+      onHeld: () => {},
       ...options,
     };
   }
 
   /** True while the term lasts, by the clock. */
   isLeader(): boolean {
-    return this.options.clock.now() < this.leadsUntilMs;
+    return this.leftMs() > 0;
+  }
+
+  private leftMs(): number {
+    const { clock } = this.options;
+    return Math.min(this.leadsUntilMs - clock.elapsed(), this.leadsUntilWallMs - clock.now());
   }
 
   /** The identity in the lease as last seen. */
@@ -81,7 +101,7 @@ export class LeaderElection {
   }
 
   private async term(signal: AbortSignal, lead: (term: AbortSignal) => Promise<void>): Promise<'lost' | 'stopped'> {
-    const { clock, leaseDurationMs, renewDeadlineMs } = this.options;
+    const { clock } = this.options;
     const term = new AbortController();
     const end = (): void => term.abort(signal.reason);
     if (signal.aborted) end();
@@ -99,8 +119,8 @@ export class LeaderElection {
         return 'stopped';
       }
       term.abort(lostReason(this.options.lease.name));
-      // Work that does not end when told to must not keep the caller from ending the process.
-      await Promise.race([work, clock.sleep(leaseDurationMs - renewDeadlineMs)]);
+      // At once: another process may lead, and work that does not end when told to must not keep this one alive.
+      await Promise.race([work, clock.sleep(lossGraceMs)]);
       return 'lost';
     } finally {
       deadline.dispose();
@@ -114,7 +134,7 @@ export class LeaderElection {
     const { clock } = this.options;
     let timer: Timer;
     const check = (): void => {
-      const leftMs = this.leadsUntilMs - clock.now();
+      const leftMs = this.leftMs();
       if (leftMs > 0) timer = clock.after(leftMs, check);
       else term.abort(lostReason(this.options.lease.name));
     };
@@ -126,9 +146,8 @@ export class LeaderElection {
   private async keepRenewing(ended: AbortSignal): Promise<void> {
     const { clock, retryPeriodMs } = this.options;
     while (!ended.aborted && this.isLeader()) {
-      const leftMs = this.leadsUntilMs - clock.now();
       try {
-        await clock.sleep(Math.min(retryPeriodMs, leftMs), ended);
+        await clock.sleep(Math.min(retryPeriodMs, this.leftMs()), ended);
       } catch {
         return;
       }
@@ -146,11 +165,14 @@ export class LeaderElection {
     const timeout = clock.after(renewDeadlineMs / 2, () =>
       stop.abort(new KubeError({ status: 0, reason: 'Transport', message: 'the lease could not be written in time' })),
     );
-    const startedMs = clock.now();
+    const started = { ms: clock.elapsed(), wallMs: clock.now() };
     try {
       const isOurs = await this.takeOrRenew(stop.signal);
       // Counted from before the request: the others may have seen the renewal as early as that.
-      if (isOurs) this.leadsUntilMs = startedMs + renewDeadlineMs;
+      if (isOurs) {
+        this.leadsUntilMs = started.ms + renewDeadlineMs;
+        this.leadsUntilWallMs = started.wallMs + renewDeadlineMs;
+      }
       return isOurs && this.isLeader();
     } catch (thrown) {
       // A conflict is another contender being quicker; it will be seen at the next try.
@@ -179,7 +201,8 @@ export class LeaderElection {
       // A lease that somebody deleted still binds whoever saw it held: its holder may not know yet.
       if (!isKubeError(thrown, 'NotFound') || this.isHeldByAnother()) throw thrown;
       const spec = this.spec(undefined);
-      this.observe(await kube.create(resources.leases, { metadata: { ...ref }, spec }, { signal }));
+      const metadata = { ...ref, annotations: { [holderAnnotation]: identity } };
+      this.observe(await kube.create(resources.leases, { metadata, spec }, { signal }));
       return true;
     }
     this.observe(current);
@@ -192,12 +215,14 @@ export class LeaderElection {
     const { clock, identity, leaseDurationMs } = this.options;
     if (this.holder === undefined || this.holder === identity) return false;
     const seconds = this.observed?.spec?.leaseDurationSeconds;
-    return clock.now() < this.observedAtMs + (seconds === undefined ? leaseDurationMs : seconds * 1000);
+    return clock.elapsed() < this.observedAtMs + (seconds === undefined ? leaseDurationMs : seconds * 1000);
   }
 
   /** Replaces exactly the version given; anything newer in its place is a Conflict. */
   private async write(from: Lease, signal: AbortSignal): Promise<boolean> {
-    const next = { ...from, spec: this.spec(from.spec) };
+    const { identity } = this.options;
+    const annotations = { ...from.metadata.annotations, ...this.options.annotations(), [holderAnnotation]: identity };
+    const next = { ...from, metadata: { ...from.metadata, annotations }, spec: this.spec(from.spec) };
     this.observe(await this.options.kube.replace(resources.leases, next, { signal }));
     return true;
   }
@@ -218,9 +243,13 @@ export class LeaderElection {
 
   private observe(lease: Lease): void {
     if (JSON.stringify(lease.spec) !== JSON.stringify(this.observed?.spec)) {
-      this.observedAtMs = this.options.clock.now();
+      this.observedAtMs = this.options.clock.elapsed();
     }
+    const before = this.holder;
     this.observed = lease;
+    const { holder } = this;
+    if (holder !== undefined && holder !== before && holder !== this.options.identity)
+      this.options.onHeld(holder, lease.metadata.annotations?.[holderAnnotation] === holder);
   }
 
   /** Gives the lease up if it is still ours, as client-go does: no holder, one second. */

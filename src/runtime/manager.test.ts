@@ -142,6 +142,15 @@ test('a part that fails, or ends on its own, stops the others and is the error',
   expect(await ending.result).toBe('short ended without being told to');
 });
 
+test('with nothing to lead, caches run until told to stop', async () => {
+  const { clock, stop, result, log } = bench(() => ({ leading: [] }));
+  await clock.runFor(60_000);
+  expect(log).not.toContain('-pods');
+  stop.abort();
+  await clock.runFor(0);
+  expect(await result).toEqual({ outcome: 'stopped', leftBehind: [] });
+});
+
 test('a part that does not end in time is named and left behind', async () => {
   const { clock, stop, result, log } = bench(({ part }) => ({
     leading: [part('quick', 1_000), part('stuck', 1e9)],

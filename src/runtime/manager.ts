@@ -17,6 +17,8 @@ export interface Part {
 
 export interface Cache extends Part {
   readonly isSynced: boolean;
+  /** For how long it has heard nothing from its source, where it has one. */
+  readonly silentMs?: number;
   whenSynced(): Promise<void>;
 }
 
@@ -41,6 +43,8 @@ export interface ManagerResult {
 
 /** A pod gets 30 s after SIGTERM by default; ours promise to be gone in ten. */
 const defaultGraceMs = 8_000;
+/** Whoever lost the lease leaves at once. */
+const lossGraceMs = 100;
 
 export class Manager {
   private readonly options: ManagerOptions;
@@ -68,6 +72,8 @@ export class Manager {
     const lead = async (term: AbortSignal): Promise<void> => {
       await Promise.race([Promise.all(caches.map((cache) => cache.whenSynced())), aborted(term)]);
       if (term.aborted) return;
+      // Nothing to lead with is not an end: the caches serve whoever looks.
+      if (leading.length === 0) await aborted(term);
       await this.end(this.start(leading, term, failed), term);
     };
     let outcome: ManagerResult['outcome'] = 'stopped';
@@ -77,7 +83,7 @@ export class Manager {
     } finally {
       signal.removeEventListener('abort', stop);
       stopRest.abort();
-      await this.end(rest, stopRest.signal);
+      await this.end(rest, stopRest.signal, outcome === 'lost' ? lossGraceMs : undefined);
     }
     failed.throwIfAny();
     return { outcome, leftBehind: this.leftBehind };
@@ -101,8 +107,9 @@ export class Manager {
   }
 
   /** Resolves when the parts have ended, or the grace time after their signal has passed. */
-  private async end(running: Map<string, Promise<void>>, signal: AbortSignal): Promise<void> {
-    const { clock, graceMs = defaultGraceMs } = this.options;
+  private async end(running: Map<string, Promise<void>>, signal: AbortSignal, shorterMs?: number): Promise<void> {
+    const { clock } = this.options;
+    const graceMs = shorterMs ?? this.options.graceMs ?? defaultGraceMs;
     const allEnded = Promise.all(running.values());
     await Promise.race([allEnded, aborted(signal)]);
     const enough = new AbortController();

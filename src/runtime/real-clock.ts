@@ -1,6 +1,6 @@
-// The clock of the machine. It follows wall time forwards (also over a suspended machine) and, when wall time is set
-// back, goes on at the monotonic clock's pace instead: elapsed time is never under-counted, so a lease's local deadline
-// passes when it should. Until wall time catches up, `now` is then ahead of it.
+// The clock of the machine: `now` is its wall clock as it is, right again as soon as somebody corrects it; lengths of time
+// and timers go by the monotonic clock, which nobody sets. That one stands still while a machine is suspended: who must not
+// under-count then (a leader's own term) looks at both.
 import { type AbortSignalLike, type Clock, sleepWith, type Timer, TimerQueue } from '../base/index.ts';
 
 /** A turn of the event loop longer than this is long: whoever works breathes then. */
@@ -13,22 +13,21 @@ const longestTimeoutMs = 2 ** 31 - 1;
 
 export class RealClock implements Clock {
   private readonly timers = new TimerQueue();
-  private lastMs = Date.now();
-  private lastMonotonicMs = performance.now();
   private armed: NodeJS.Timeout | undefined;
   private armedForMs = Number.POSITIVE_INFINITY;
   private turnStartMs = performance.now();
   private nextTurn: Promise<void> | undefined;
 
   now(): number {
-    const monotonicMs = performance.now();
-    this.lastMs = Math.max(Date.now(), this.lastMs + (monotonicMs - this.lastMonotonicMs));
-    this.lastMonotonicMs = monotonicMs;
-    return Math.floor(this.lastMs);
+    return Date.now();
+  }
+
+  elapsed(): number {
+    return performance.now();
   }
 
   after(delayMs: number, task: () => void): Timer {
-    const timer = this.timers.add(this.now() + Math.max(0, delayMs), task);
+    const timer = this.timers.add(this.elapsed() + Math.max(0, delayMs), task);
     this.arm();
     return {
       dispose: () => {
@@ -62,7 +61,7 @@ export class RealClock implements Clock {
     if (dueMs === undefined || dueMs >= this.armedForMs) return;
     this.disarm();
     this.armedForMs = dueMs;
-    const delayMs = Math.min(longestTimeoutMs, Math.max(0, Math.ceil(dueMs - this.now())));
+    const delayMs = Math.min(longestTimeoutMs, Math.max(0, Math.ceil(dueMs - this.elapsed())));
     this.armed = setTimeout(() => this.fire(), delayMs);
   }
 
@@ -75,13 +74,13 @@ export class RealClock implements Clock {
   private fire(): void {
     this.disarm();
     // Only what was due on entry: a task that sets a timer for now must not starve the event loop.
-    const nowMs = this.now();
+    const nowMs = this.elapsed();
     let fired = 0;
     try {
       for (let timer = this.timers.takeDue(nowMs); timer !== undefined; timer = this.timers.takeDue(nowMs)) {
         timer.task();
         // Thousands due at once are fired over several turns.
-        if (++fired % timersPerLook === 0 && this.now() - nowMs >= turnMs) break;
+        if (++fired % timersPerLook === 0 && this.elapsed() - nowMs >= turnMs) break;
       }
     } finally {
       this.arm();

@@ -63,7 +63,7 @@ export class Reconciler {
 
   /** How long each key under way has been worked on. */
   underWayMs(): number[] {
-    const nowMs = this.options.clock.now();
+    const nowMs = this.options.clock.elapsed();
     return [...this.begun.values()].map((startedMs) => nowMs - startedMs);
   }
 
@@ -79,11 +79,11 @@ export class Reconciler {
   private async work(signal: AbortSignal): Promise<void> {
     for (let taken = await this.queue.take(); taken !== undefined; taken = await this.queue.take()) {
       const { key, waitedMs } = taken;
-      const startedMs = this.options.clock.now();
+      const startedMs = this.options.clock.elapsed();
       this.begun.set(key, startedMs);
       const outcome = await this.outcomeOf(key, signal);
       this.begun.delete(key);
-      const facts = { ...this.settle(key, outcome), waitedMs, tookMs: this.options.clock.now() - startedMs };
+      const facts = { ...this.settle(key, outcome), waitedMs, tookMs: this.options.clock.elapsed() - startedMs };
       this.queue.done(key);
       this.options.observer?.onReconciled(facts, this);
       // Many reconciles wait for nothing: ten thousand of them would be one turn of the event loop.

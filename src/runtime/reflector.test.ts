@@ -200,6 +200,19 @@ test('a server whose history was set back, as by a restored backup, is listed an
   }
 });
 
+test('after a lost connection the history is compared before a watch resumes: one that grew past ours again shows nothing', async () => {
+  const { kube, clock, reflector, stop } = start({ streaming: false }, (script) => {
+    script.onList = () => ({ items: [podAt('a', 90)], resourceVersion: '100' });
+  });
+  await clock.runFor(0);
+  kube.onList = () => ({ items: [podAt('b', 35)], resourceVersion: '60' });
+  kube.lastWatch.fail(new KubeError({ status: 0, reason: 'Transport', message: 'cut' }));
+  await clock.runFor(1_000);
+  expect(kube.lastWatch.options.resourceVersion).toBe('60');
+  expect(namesIn(reflector)).toEqual(['default/b@35']);
+  await stop();
+});
+
 test('versions that are not numbers are never compared', async () => {
   const { kube, clock, heard, stop } = start({ streaming: false });
   await clock.runFor(0);
@@ -220,6 +233,7 @@ test('a connection that says nothing for 150 seconds is given up and the watch r
   kube.lastWatch.send(bookmark(20));
   await clock.runFor(149_000);
   expect(kube.watches.length).toBe(1);
+  kube.onList = () => ({ items: [podAt('a', 20)], resourceVersion: '21' });
   await clock.runFor(2_000);
   expect(kube.watches.length).toBe(2);
   expect(kube.lastWatch.options.resourceVersion).toBe('20');
@@ -433,4 +447,39 @@ test('stopping ends the watch under way and leaves no timer behind', async () =>
   await stop();
   expect(kube.lastWatch.options.signal?.aborted).toBe(true);
   expect(clock.nextDueMs()).toBeUndefined();
+});
+
+test('a Retry-After of hours is obeyed for a minute', async () => {
+  const { kube, clock, waits, stop } = start({}, (script) => {
+    script.onWatch = () => {
+      throw failure(503, 'ServiceUnavailable', 7_200);
+    };
+  });
+  await clock.runFor(0);
+  expect(waits).toEqual([60_000]);
+  await clock.runFor(61_000);
+  expect(waits.length).toBeGreaterThan(1);
+  expect(kube.watches.length + kube.lists.length).toBeGreaterThan(1);
+  await stop();
+});
+
+test('how long the server has been silent is known, whatever is tried meanwhile', async () => {
+  const { kube, clock, reflector, stop } = start();
+  await clock.runFor(0);
+  kube.lastWatch.send(bookmark(5, true));
+  await clock.runFor(0);
+  expect(reflector.silentMs).toBe(0);
+  await clock.runFor(100_000);
+  expect(reflector.silentMs).toBe(100_000);
+  const refuse = (): never => {
+    throw failure(503, 'ServiceUnavailable');
+  };
+  [kube.onWatch, kube.onList] = [refuse, refuse];
+  await clock.runFor(500_000);
+  expect(reflector.silentMs).toBe(600_000);
+  kube.onList = () => ({ items: [], resourceVersion: '6' });
+  kube.onWatch = (watch) => watch.send(bookmark(7));
+  await clock.runFor(60_000);
+  expect(reflector.silentMs).toBeLessThan(60_000);
+  await stop();
 });

@@ -13,6 +13,7 @@ import { type Clock, isAtOrBefore, messageOf } from '../base/index.ts';
 import { isKubeError, type Kube, KubeError, type KubeObject, type Resource, type WatchEvent } from '../ports/index.ts';
 import { JitterBackoff } from './backoff.ts';
 import { type Change, type Indexer, keyOf, ObjectStore, type ReadableStore } from './object-store.ts';
+import type { Slimming } from './slimming.ts';
 import { Watchdog } from './watchdog.ts';
 
 export interface ReflectorOptions<T extends KubeObject> {
@@ -23,12 +24,14 @@ export interface ReflectorOptions<T extends KubeObject> {
   labelSelector?: string;
   fieldSelector?: string;
   /** Slims an object before it is kept; must not change its name, namespace, uid or resource version. */
-  transform?: (object: T) => T;
+  transform?: Slimming<T>;
   indexers?: Readonly<Record<string, Indexer<T>>>;
   /** False: never ask for a streaming list. Default: ask, and list in pages where the server refuses. */
   streaming?: boolean;
   /** True: a resource the server does not (or no longer) serve counts as one without objects, not as a failure to sync. */
   optional?: boolean;
+  /** True: so does a resource that we may not read. */
+  dispensable?: boolean;
   /** Objects per page of a list. */
   pageSize?: number;
   random?: () => number;
@@ -62,6 +65,8 @@ const shortestWatchMs = 1_000;
 /** Streaming lists that end early before we give up on them. */
 const mostStreamingFailures = 2;
 const backoffLimits = { baseMs: 200, maxMs: 30_000 };
+/** A server, or what is before it, may ask for patience, but not for a cache that is hours old. */
+const longestAskedMs = 60_000;
 /** Handlers get this many changes at a time, so that a first listing does not hold up timers and probes. */
 const changesPerTurn = 2_000;
 /** Events taken before others get their turn: one at a time, a cache beside busy controllers would fall ever further behind. */
@@ -92,8 +97,12 @@ export class Reflector<T extends KubeObject> {
   private readonly handlers = new Set<(change: Change<T>) => void>();
   private readonly syncWaiters: (() => void)[] = [];
   private synced = false;
+  /** When the server last said anything, by elapsed time. */
+  private heardMs: number;
   /** Where to resume; undefined when only a new listing helps. */
   private version: string | undefined;
+  /** The last watch ended by a failure, and nobody has asked since where the server's history is. */
+  private wasInterrupted = false;
   private streaming: boolean;
   private streamingFailures = 0;
 
@@ -102,6 +111,7 @@ export class Reflector<T extends KubeObject> {
     this.objects = new ObjectStore(options.indexers);
     this.backoff = new JitterBackoff(backoffLimits, options.random ?? Math.random);
     this.streaming = options.streaming ?? true;
+    this.heardMs = options.clock.elapsed();
   }
 
   /** The resource, as the API names it. */
@@ -115,6 +125,11 @@ export class Reflector<T extends KubeObject> {
 
   get isSynced(): boolean {
     return this.synced;
+  }
+
+  /** For how long the server has said nothing, not even that nothing changed: the store may be that much behind. */
+  get silentMs(): number {
+    return this.options.clock.elapsed() - this.heardMs;
   }
 
   whenSynced(): Promise<void> {
@@ -132,20 +147,20 @@ export class Reflector<T extends KubeObject> {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
     while (!signal.aborted) {
-      const startedMs = clock.now();
+      const startedMs = clock.elapsed();
       let waitMs = 0;
       try {
         await this.session(signal);
-        if (clock.now() - startedMs < shortestWatchMs) waitMs = this.backoff.nextMs();
+        if (clock.elapsed() - startedMs < shortestWatchMs) waitMs = this.backoff.nextMs();
         else this.backoff.reset();
       } catch (thrown) {
         if (signal.aborted) return;
         // A connection that is cut after it worked says nothing about the server: proxies do it to every watch.
         const healthyAfterMs = isKubeError(thrown, 'Transport') ? shortestWatchMs : healthyMs;
-        if (clock.now() - startedMs >= healthyAfterMs) this.backoff.reset();
+        if (clock.elapsed() - startedMs >= healthyAfterMs) this.backoff.reset();
         waitMs = this.afterFailure(thrown);
         // Asked for again all the same: somebody may install it any time.
-        if (this.options.optional && thrown instanceof KubeError && thrown.status === 404) await this.empty();
+        if (this.isAbsence(thrown)) await this.empty();
       }
       try {
         if (waitMs > 0) await clock.sleep(waitMs, signal);
@@ -153,6 +168,12 @@ export class Reflector<T extends KubeObject> {
         return;
       }
     }
+  }
+
+  private isAbsence(thrown: unknown): boolean {
+    if (!(thrown instanceof KubeError)) return false;
+    const { optional = false, dispensable = false } = this.options;
+    return ((optional || dispensable) && thrown.status === 404) || (dispensable && thrown.status === 403);
   }
 
   private async empty(): Promise<void> {
@@ -169,8 +190,8 @@ export class Reflector<T extends KubeObject> {
     if (isKubeError(thrown, 'Expired')) {
       this.counters.expired++;
       this.version = undefined;
-    }
-    const asked = thrown instanceof KubeError ? (thrown.retryAfterSeconds ?? 0) * 1000 : 0;
+    } else this.wasInterrupted = true;
+    const asked = thrown instanceof KubeError ? Math.min(longestAskedMs, (thrown.retryAfterSeconds ?? 0) * 1000) : 0;
     const waitMs = Math.max(asked, this.backoff.nextMs());
     onFailure?.(thrown, waitMs);
     return waitMs;
@@ -178,6 +199,7 @@ export class Reflector<T extends KubeObject> {
 
   /** A listing if one is needed, then one watch to its end. */
   private async session(signal: AbortSignal): Promise<void> {
+    if (this.wasInterrupted && this.version !== undefined) await this.compareHistory(signal, this.version);
     if (this.version !== undefined) return this.watch(signal, undefined);
     if (this.streaming) {
       const staging: Staging<T> = { objects: new Map(), deletedAt: new Map() };
@@ -200,6 +222,19 @@ export class Reflector<T extends KubeObject> {
     await this.watch(signal, undefined);
   }
 
+  /**
+   * After a connection was lost the server may be one that was restored from a backup. If its history ends before ours it
+   * knows nothing of what we saw last; once it has grown past that, a watch could no longer tell.
+   */
+  private async compareHistory(signal: AbortSignal, version: string): Promise<void> {
+    const { kube, resource } = this.options;
+    const { resourceVersion } = await kube.list(resource, { ...this.selection(), limit: 1, signal });
+    this.wasInterrupted = false;
+    if (resourceVersion === version || !isAtOrBefore(resourceVersion, version)) return;
+    this.counters.expired++;
+    this.version = undefined;
+  }
+
   private async listPages(signal: AbortSignal): Promise<void> {
     const { pageSize = defaultPageSize } = this.options;
     this.counters.lists++;
@@ -220,7 +255,10 @@ export class Reflector<T extends KubeObject> {
     const asked = { ...this.selection(), signal, ...(limit === undefined ? {} : { limit }) };
     let page = await kube.list(resource, asked);
     for (;;) {
-      for (const item of page.items) objects.set(keyOf(item), this.slimmed(item));
+      for (const item of page.items) {
+        const key = keyOf(item);
+        objects.set(key, this.slimmed(item, key));
+      }
       if (page.continue === undefined) return { objects, version: page.resourceVersion };
       page = await kube.list(resource, { ...asked, continue: page.continue });
     }
@@ -249,9 +287,10 @@ export class Reflector<T extends KubeObject> {
       let heard = 0;
       for await (const event of events) {
         watchdog.heard();
+        this.heardMs = clock.elapsed();
         if (this.lastFailure !== undefined) this.lastFailure = undefined;
         if (filling === undefined) this.apply(event, from);
-        else if (stage(filling, event, (object) => this.slimmed(object), this.counters)) {
+        else if (stage(filling, event, (object, key) => this.slimmed(object, key), this.counters)) {
           await this.replace(filling.objects, (event as { resourceVersion: string }).resourceVersion);
           filling = undefined;
           from = this.version;
@@ -289,7 +328,7 @@ export class Reflector<T extends KubeObject> {
     }
     this.version = resourceVersion;
     const key = keyOf(event.object);
-    const object = this.slimmed(event.object);
+    const object = this.slimmed(event.object, key);
     const change = event.type === 'DELETED' ? this.objects.remove(key, object) : this.objects.put(key, object);
     if (change === undefined) return;
     for (const handler of this.handlers) this.tell(handler, change);
@@ -300,6 +339,7 @@ export class Reflector<T extends KubeObject> {
     // Whoever subscribes while this goes on is shown the new objects then, and must not hear of them again.
     const listening = [...this.handlers];
     this.version = version;
+    this.heardMs = this.options.clock.elapsed();
     this.streamingFailures = 0;
     this.lastFailure = undefined;
     for (let start = 0; start < changes.length; start += changesPerTurn) {
@@ -322,8 +362,8 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  private slimmed(object: T): T {
-    return this.options.transform === undefined ? object : this.options.transform(object);
+  private slimmed(object: T, key: string): T {
+    return this.options.transform === undefined ? object : this.options.transform(object, this.objects.get(key));
   }
 
   private selection(): { namespace?: string; labelSelector?: string; fieldSelector?: string } {
@@ -340,7 +380,7 @@ export class Reflector<T extends KubeObject> {
 function stage<T extends KubeObject>(
   { objects, deletedAt }: Staging<T>,
   event: WatchEvent<T>,
-  slimmed: (object: T) => T,
+  slimmed: (object: T, key: string) => T,
   counters: ReflectorCounters,
 ): boolean {
   counters.events++;
@@ -358,7 +398,7 @@ function stage<T extends KubeObject>(
     objects.delete(key);
     deletedAt.set(key, resourceVersion);
   } else {
-    objects.set(key, slimmed(event.object));
+    objects.set(key, slimmed(event.object, key));
   }
   return false;
 }

@@ -1,31 +1,37 @@
-// Makes objects smaller before a cache keeps them: fields nobody reads are dropped, and parts that are equal in many
-// objects (the containers of a Deployment's pods) are kept once. For reflectors' `transform`.
+// Makes objects smaller before a cache keeps them: unread fields are dropped, and parts that are equal in many objects
+// (the containers of a Deployment's pods) are kept once. For reflectors' `transform`.
 //
-// Promises: the object given is not changed; a shared part is equal to the one it stands for. Objects are never mutated
-// by anybody (src/ports/kube.ts), so sharing cannot be noticed. The table of shared parts is bounded: when full it is
-// emptied, and sharing starts afresh.
+// Promises: the object given is not changed; a shared part is equal to the one it stands for.
 import type { KubeObject } from '../ports/index.ts';
+import { SharedParts } from './shared-parts.ts';
 
 export interface SlimmingRules {
   /** Paths such as `status.containerStatuses` or `spec.containers.*.env`; `*` means every element or key. */
   drop?: readonly string[];
+  /** Paths of objects, lists or strings. */
   share?: readonly string[];
+  /** What to keep of the list at a path; undefined drops it. Goes before the other rules inside the list. */
+  sift?: Readonly<Record<string, (list: readonly unknown[]) => readonly unknown[] | undefined>>;
 }
-
-/** Distinct parts remembered: thousands of workloads with a few parts each. */
-const mostShared = 50_000;
 
 interface Rule {
   action: 'drop' | 'share' | 'descend';
+  sift?: (list: readonly unknown[]) => readonly unknown[] | undefined;
   inside: Map<string, Rule>;
 }
 
-export function slimmer<T extends KubeObject>({ drop = [], share = [] }: SlimmingRules): (object: T) => T {
+type Fields = Record<string, unknown>;
+
+/** Slims an object; `before` is its last state, as slimmed then, with which most of it is shared. */
+export type Slimming<T> = (object: T, before?: T) => T;
+
+export function slimmer<T extends KubeObject>({ drop = [], share = [], sift = {} }: SlimmingRules): Slimming<T> {
   const root: Rule = { action: 'descend', inside: new Map() };
   for (const path of share) ruleAt(root, path).action = 'share';
   for (const path of drop) ruleAt(root, path).action = 'drop';
-  const shared = new Map<string, unknown>();
-  return (object) => slimmed(object, root, shared) as T;
+  for (const [path, keep] of Object.entries(sift)) ruleAt(root, path).sift = keep;
+  const shared = new SharedParts();
+  return (object, before) => slimmed(object, before, root, shared) as T;
 }
 
 function ruleAt(root: Rule, path: string): Rule {
@@ -41,28 +47,26 @@ function ruleAt(root: Rule, path: string): Rule {
   return rule;
 }
 
-function slimmed(value: unknown, rule: Rule, shared: Map<string, unknown>): unknown {
+function slimmed(value: unknown, before: unknown, rule: Rule, shared: SharedParts): unknown {
+  if (typeof value === 'string') return rule.action === 'share' ? shared.one(value, before) : value;
   if (typeof value !== 'object' || value === null) return value;
-  const inner = rule.inside.size === 0 ? value : descended(value, rule, shared);
-  return rule.action === 'share' ? onlyOne(inner, shared) : inner;
+  const inner = rule.inside.size === 0 ? value : descended(value, before, rule, shared);
+  return rule.action === 'share' ? shared.one(inner, before) : inner;
 }
 
-function descended(value: object, { inside }: Rule, shared: Map<string, unknown>): unknown {
+function descended(value: object, before: unknown, { inside }: Rule, shared: SharedParts): object {
   const every = inside.get('*');
-  if (Array.isArray(value)) return every === undefined ? value : value.map((item) => slimmed(item, every, shared));
-  const kept: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries(value)) {
+  if (Array.isArray(value)) {
+    return every === undefined ? value : value.map((item) => slimmed(item, undefined, every, shared));
+  }
+  const last = typeof before === 'object' && before !== null ? (before as Fields) : undefined;
+  const kept: Fields = {};
+  for (const key in value) {
     const rule = inside.get(key) ?? every;
-    if (rule?.action !== 'drop') kept[key] = rule === undefined ? field : slimmed(field, rule, shared);
+    if (rule?.action === 'drop') continue;
+    let field = (value as Fields)[key];
+    if (rule?.sift !== undefined && Array.isArray(field)) field = rule.sift(field);
+    if (field !== undefined) kept[key] = rule === undefined ? field : slimmed(field, last?.[key], rule, shared);
   }
   return kept;
-}
-
-function onlyOne(value: unknown, shared: Map<string, unknown>): unknown {
-  const text = JSON.stringify(value);
-  const known = shared.get(text);
-  if (known !== undefined) return known;
-  if (shared.size >= mostShared) shared.clear();
-  shared.set(text, value);
-  return value;
 }

@@ -13,12 +13,12 @@ export class Watchdog {
     this.clock = clock;
     this.limitMs = limitMs;
     this.onQuiet = onQuiet;
-    this.heardAtMs = clock.now();
+    this.heardAtMs = clock.elapsed();
     this.timer = clock.after(limitMs, () => this.check());
   }
 
   heard(): void {
-    this.heardAtMs = this.clock.now();
+    this.heardAtMs = this.clock.elapsed();
   }
 
   dispose(): void {
@@ -26,7 +26,7 @@ export class Watchdog {
   }
 
   private check(): void {
-    const leftMs = this.heardAtMs + this.limitMs - this.clock.now();
+    const leftMs = this.heardAtMs + this.limitMs - this.clock.elapsed();
     if (leftMs <= 0) this.onQuiet();
     else this.timer = this.clock.after(leftMs, () => this.check());
   }

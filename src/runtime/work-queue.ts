@@ -57,7 +57,7 @@ export class WorkQueue {
     if (this.working.has(key)) this.again.add(key);
     else if (!this.ready.has(key)) {
       this.added++;
-      this.ready.set(key, this.clock.now());
+      this.ready.set(key, this.clock.elapsed());
       this.takers.shift()?.();
     }
   }
@@ -67,7 +67,7 @@ export class WorkQueue {
       this.add(key);
       return;
     }
-    const dueMs = this.clock.now() + delayMs;
+    const dueMs = this.clock.elapsed() + delayMs;
     const waiting = this.delayed.get(key);
     if (this.isClosed || this.ready.has(key) || this.again.has(key) || (waiting && waiting.dueMs <= dueMs)) return;
     this.undelay(key);
@@ -102,7 +102,7 @@ export class WorkQueue {
         const [key, readyAtMs] = next;
         this.ready.delete(key);
         this.working.add(key);
-        return { key, waitedMs: this.clock.now() - readyAtMs };
+        return { key, waitedMs: this.clock.elapsed() - readyAtMs };
       }
       await new Promise<void>((resolve) => this.takers.push(resolve));
     }

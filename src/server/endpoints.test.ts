@@ -25,6 +25,21 @@ test('/healthz answers as soon as the process lives, /readyz only once it is rea
   expect(await ready.text()).toBe('waiting for caches: pods');
 });
 
+test('/healthz fails once something hangs that only a restart ends', async () => {
+  const problems: string[] = [];
+  endpoints = await serveEndpoints({
+    metricsPort: 0,
+    healthPort: 0,
+    unhealthy: () => problems[0],
+    notReady: () => undefined,
+    metrics: { contentType: 'text/plain', render: () => Promise.resolve('') },
+  });
+  expect((await get(endpoints.healthPort, '/healthz')).status).toBe(200);
+  problems.push('nodeclaim.lifecycle of a has not ended for 1260 s');
+  const sick = await get(endpoints.healthPort, '/healthz');
+  expect([sick.status, await sick.text()]).toEqual([500, problems[0]]);
+});
+
 test('/readyz answers 200 when nothing is missing', async () => {
   const { healthPort } = await serve();
   expect((await get(healthPort, '/readyz')).status).toBe(200);
@@ -64,3 +79,11 @@ test('profiles are served on the metrics port when asked for, and only then', as
   expect(await unknown.text()).toContain('this runtime has no threadcreate profile');
   expect((await get(metricsPort, '/metrics')).status).toBe(200);
 });
+
+test('two CPU profiles asked for at once: one is served, the other is refused, and the process lives', async () => {
+  const { metricsPort } = await serve(undefined, true);
+  const ask = () => get(metricsPort, '/debug/pprof/profile?seconds=0.3');
+  const both = await Promise.all([ask(), ask(), ask()]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  expect((await ask()).status).toBe(200);
+}, 60_000);

@@ -15,9 +15,13 @@ export interface Endpoints {
 export interface EndpointOptions {
   metricsPort: number;
   healthPort: number;
+  /** What makes a restart the only way out; undefined when all is well. */
+  unhealthy?(): string | undefined;
   /** Why the process is not ready yet; undefined when it is. */
   notReady(): string | undefined;
   metrics: { contentType: string; render(): Promise<string> };
+  /** More pages of the metrics port, as JSON, by path. */
+  pages?: Readonly<Record<string, () => unknown>>;
   /** Also serve profiles of this process, on the metrics port. */
   enableProfiling?: boolean;
 }
@@ -25,7 +29,7 @@ export interface EndpointOptions {
 export async function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
   const health = createServer((request, response) => {
     const path = request.url?.split('?')[0];
-    const problem = path === '/readyz' ? options.notReady() : undefined;
+    const problem = path === '/readyz' ? options.notReady() : options.unhealthy?.();
     if (path !== '/healthz' && path !== '/readyz') response.writeHead(404).end('404 page not found\n');
     else response.writeHead(problem === undefined ? 200 : 500, { 'content-type': 'text/plain' }).end(problem ?? 'ok');
   });
@@ -53,11 +57,17 @@ export async function serveEndpoints(options: EndpointOptions): Promise<Endpoint
 }
 
 async function answerMetrics(
-  { metrics }: EndpointOptions,
+  { metrics, pages }: EndpointOptions,
   request: Parameters<RequestListener>[0],
   response: Parameters<RequestListener>[1],
 ): Promise<void> {
-  if (request.url?.split('?')[0] !== '/metrics') {
+  const path = request.url?.split('?')[0] ?? '';
+  const page = pages !== undefined && Object.hasOwn(pages, path) ? pages[path] : undefined;
+  if (page !== undefined) {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page()));
+    return;
+  }
+  if (path !== '/metrics') {
     response.writeHead(404).end('404 page not found\n');
     return;
   }

@@ -6,6 +6,19 @@ export {
   type ProviderTools,
   runControllerProcess,
 } from './controller-process.ts';
+export * from './dashboard/index.ts';
+export { publisher } from './publisher.ts';
+export {
+  adminRights,
+  type Circumstance,
+  clusterRights,
+  defaultLeaseName,
+  dnsRights,
+  isReading,
+  leaseRights,
+  type Right,
+  shadowLeaseName,
+} from './rights/rights.ts';
 export { type AwsSettings, awsSettingDefinitions } from './settings/aws.ts';
-export { type SettingDefinition, settingDefinitions } from './settings/definitions.ts';
+export { defaultGates, type SettingDefinition, settingDefinitions } from './settings/definitions.ts';
 export { type ParsedSettings, parseSettings, type Settings } from './settings/parse.ts';

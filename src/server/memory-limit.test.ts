@@ -29,7 +29,7 @@ test('room for new objects grows up to a limit, and again when it has shrunk', a
   let young = 2 ** 20;
   const watch = growSlowly({ clock, youngBytes: () => young, setFlags: (flag) => flags.push(flag) });
   await clock.runFor(1_000);
-  expect(flags).toEqual(['--heap-growing-percent=50']);
+  expect(flags).toEqual(['--heap-growing-percent=20']);
   young = 16 * 2 ** 20;
   await clock.runFor(1_000);
   expect(flags.slice(1)).toEqual(['--semi-space-growth-factor=1']);

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import type { Clock, Timer } from '../base/index.ts';
 
 /** The heap may grow by this much over what lives before old garbage is looked for. */
-const growingPercent = 50;
+const growingPercent = 20;
 const lookEveryMs = 30_000;
 /** Of MEMORY_LIMIT: above this share garbage is collected at once. */
 const softShare = 0.9;

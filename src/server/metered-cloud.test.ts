@@ -22,6 +22,6 @@ test('calls are timed per controller and method, failures counted by their kind'
     'karpenter_cloudprovider_duration_seconds_count{controller="nodeclaim.garbagecollection",method="List",provider="kwok"} 1',
   );
   expect(text).toContain(
-    'karpenter_cloudprovider_errors_total{controller="node.termination",method="Get",provider="kwok",error="NodeClaimNotFoundError"} 1',
+    'karpenter_cloudprovider_errors_total{controller="node.termination",method="Get",provider="kwok",error="NodeClaimNotFoundError",nodepool=""} 1',
   );
 });

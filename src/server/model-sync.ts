@@ -28,10 +28,10 @@ export function modelSync(cluster: Cluster, { clock, log, metrics, waitingFor }:
     name: 'karpenter_cluster_state_unsynced_time_seconds',
     help: 'How long the cluster has not been completely known.',
   });
-  let sinceMs = clock.now();
+  let sinceMs = clock.elapsed();
   let toldMs = Number.NEGATIVE_INFINITY;
   const tell = (): void => {
-    const nowMs = clock.now();
+    const nowMs = clock.elapsed();
     if (cluster.synced) sinceMs = nowMs;
     count.set(cluster.machines.size);
     synced.set(cluster.synced ? 1 : 0);

@@ -13,7 +13,8 @@ interface Page {
   meaning: string;
   contentType: string;
   fileName?: string;
-  read(seconds: number): string | Promise<string>;
+  /** Undefined while somebody else is being served. */
+  read(seconds: number): string | Promise<string | undefined>;
 }
 
 export interface Profiler {
@@ -39,7 +40,7 @@ export async function startProfiler(): Promise<Profiler> {
       meaning: `where time is spent, over ?seconds=${defaultSeconds}`,
       contentType: json,
       fileName: 'kerf.cpuprofile',
-      read: (seconds) => cpuProfile(session, seconds),
+      read: cpuProfiler(session),
     },
     heap: { meaning: 'who holds memory, sampled', contentType: json, fileName: 'kerf.heapprofile', read: heap },
     allocs: { meaning: 'the same as heap', contentType: json, fileName: 'kerf.heapprofile', read: heap },
@@ -65,21 +66,37 @@ export async function startProfiler(): Promise<Profiler> {
         response.writeHead(404).end(`this runtime has no ${name} profile; there are ${known}\n`);
         return true;
       }
-      const seconds = Math.min(mostSeconds, Number(url.searchParams.get('seconds')) || defaultSeconds);
+      const asked = Number(url.searchParams.get('seconds'));
+      const seconds = asked > 0 ? Math.min(mostSeconds, asked) : defaultSeconds;
+      const text = await page.read(seconds);
+      if (text === undefined) {
+        response.writeHead(409).end(`a ${name} is being taken for somebody else; ask again when it is over\n`);
+        return true;
+      }
       const { contentType, fileName } = page;
       const disposition = fileName === undefined ? {} : { 'content-disposition': `attachment; filename="${fileName}"` };
-      response.writeHead(200, { 'content-type': contentType, ...disposition }).end(await page.read(seconds));
+      response.writeHead(200, { 'content-type': contentType, ...disposition }).end(text);
       return true;
     },
     close: () => session.disconnect(),
   };
 }
 
-async function cpuProfile(session: Session, seconds: number): Promise<string> {
-  await session.post('Profiler.enable');
-  await session.post('Profiler.start');
-  await sleep(seconds * 1000, undefined, { ref: false });
-  return JSON.stringify((await session.post('Profiler.stop')).profile);
+/** One at a time: a process has one profiler, and V8 ends a process that stops it twice. Who asks meanwhile is told. */
+function cpuProfiler(session: Session): (seconds: number) => Promise<string | undefined> {
+  let isBusy = false;
+  return async (seconds) => {
+    if (isBusy) return undefined;
+    isBusy = true;
+    try {
+      await session.post('Profiler.enable');
+      await session.post('Profiler.start');
+      await sleep(seconds * 1000, undefined, { ref: false });
+      return JSON.stringify((await session.post('Profiler.stop')).profile);
+    } finally {
+      isBusy = false;
+    }
+  };
 }
 
 function countsOf(names: readonly string[]): string {

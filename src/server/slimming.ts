@@ -4,7 +4,7 @@
 import { awsGroup, type EC2NodeClass } from '../api/index.ts';
 import type { KubeObject, Node, Pod, Resource } from '../ports/index.ts';
 import { resources } from '../ports/index.ts';
-import { slimmer } from '../runtime/index.ts';
+import { type Slimming, slimmer } from '../runtime/index.ts';
 
 const perContainer = [
   'args',
@@ -36,9 +36,33 @@ const perPod = [
   'serviceAccount',
   'serviceAccountName',
 ];
-const perContainerStatus = ['containerID', 'image', 'imageID', 'lastState', 'started', 'state', 'user', 'volumeMounts'];
+const perContainerStatus = [
+  'containerID',
+  'image',
+  'imageID',
+  'lastState',
+  'ready',
+  'restartCount',
+  'started',
+  'state',
+  'user',
+  'volumeMounts',
+];
+/** Steps of a pod's start that only people read; each has times of its own, so nothing of them could be shared. */
+const unreadConditions = new Set(['PodReadyToStartContainers', 'Initialized', 'ContainersReady']);
 
-const withoutUnread = slimmer<Pod>({
+type Volumes = NonNullable<NonNullable<Pod['spec']>['volumes']>;
+type Conditions = NonNullable<NonNullable<Pod['status']>['conditions']>;
+
+const slimPod = slimmer<Pod>({
+  sift: {
+    // Only volumes with a claim decide anything; the token every pod has would make each pod's list another.
+    'spec.volumes': (volumes) => {
+      const claimed = (volumes as Volumes).filter((volume) => volume.persistentVolumeClaim ?? volume.ephemeral);
+      return claimed.length === 0 ? undefined : claimed;
+    },
+    'status.conditions': (conditions) => (conditions as Conditions).filter(({ type }) => !unreadConditions.has(type)),
+  },
   drop: [
     'metadata.generateName',
     ...perPod.map((field) => `spec.${field}`),
@@ -46,34 +70,30 @@ const withoutUnread = slimmer<Pod>({
     ...['containerStatuses', 'initContainerStatuses'].flatMap((list) =>
       perContainerStatus.map((field) => `status.${list}.*.${field}`),
     ),
+    ...['lastProbeTime', 'message', 'observedGeneration'].map((field) => `status.conditions.*.${field}`),
     ...['hostIP', 'hostIPs', 'podIP', 'podIPs', 'qosClass'].map((field) => `status.${field}`),
   ],
   share: [
+    'metadata.namespace',
     'metadata.labels',
     'metadata.annotations',
     'metadata.ownerReferences',
+    'spec.nodeName',
     'spec.containers',
     'spec.initContainers',
     'spec.tolerations',
     'spec.topologySpreadConstraints',
     'spec.affinity',
     'spec.nodeSelector',
-    'spec.volumes',
-    'status.conditions',
     'status.containerStatuses',
+    'status.initContainerStatuses',
   ],
 });
 
-/** Only volumes with a claim decide anything; the token every pod has would make each pod's list another. */
-function slimPod(pod: Pod): Pod {
-  const volumes = pod.spec?.volumes;
-  if (pod.spec === undefined || volumes === undefined) return withoutUnread(pod);
-  const claimed = volumes.filter((volume) => volume.persistentVolumeClaim ?? volume.ephemeral);
-  const { volumes: _all, ...spec } = pod.spec;
-  return withoutUnread({ ...pod, spec: claimed.length === 0 ? spec : { ...spec, volumes: claimed } });
-}
-
 const slimNode = slimmer<Node>({ drop: ['status.images', 'status.volumesInUse', 'status.nodeInfo', 'status.config'] });
+
+/** Only that they change, and whom they select, is of interest. */
+const slimWorkload = slimmer<KubeObject>({ drop: ['metadata.annotations', 'spec.template', 'status'] });
 
 const nothingSelected: EC2NodeClass['spec'] = {
   subnetSelectorTerms: [],
@@ -88,13 +108,16 @@ const completeClass = (nodeClass: EC2NodeClass): EC2NodeClass => ({
 const rules = new Map<string, unknown>([
   [keyOf(resources.pods), slimPod],
   [keyOf(resources.nodes), slimNode],
+  [keyOf(resources.deployments), slimWorkload],
+  [keyOf(resources.replicaSets), slimWorkload],
+  [keyOf(resources.statefulSets), slimWorkload],
   // By name: the provider's room brings the AWS SDK with it.
   [keyOf({ plural: 'ec2nodeclasses', group: awsGroup }), completeClass],
 ]);
 
 /** How a cache changes objects of a resource before it keeps them; undefined keeps them as they are. */
-export function slimmingOf<T extends KubeObject>(resource: Resource<T>): ((object: T) => T) | undefined {
-  return rules.get(keyOf(resource)) as ((object: T) => T) | undefined;
+export function slimmingOf<T extends KubeObject>(resource: Resource<T>): Slimming<T> | undefined {
+  return rules.get(keyOf(resource)) as Slimming<T> | undefined;
 }
 
 function keyOf({ plural, group }: Pick<Resource, 'plural' | 'group'>): string {

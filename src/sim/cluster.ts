@@ -3,7 +3,7 @@
 import type { Clock } from '../base/index.ts';
 import { customResourceDefinitionKind } from './api/custom-resources.ts';
 import type { ResourceDefinition } from './api/definition.ts';
-import { coreKinds, policyKinds, workloadKinds } from './api/kinds/index.ts';
+import { computedKinds, coreKinds, policyKinds, workloadKinds } from './api/kinds/index.ts';
 import { find, type Machinery, surroundings } from './api/machinery.ts';
 import { Registry } from './api/registry.ts';
 import { create } from './api/verbs/create.ts';
@@ -49,7 +49,13 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     ...(options.historySize !== undefined && { historySize: options.historySize }),
   });
   if (options.state !== undefined) store.adopt(options.state);
-  const registry = new Registry([...coreKinds, ...workloadKinds, ...policyKinds, customResourceDefinitionKind]);
+  const registry = new Registry([
+    ...coreKinds,
+    ...workloadKinds,
+    ...policyKinds,
+    ...computedKinds,
+    customResourceDefinitionKind,
+  ]);
   const journal: Journal | undefined =
     options.stateFile === undefined ? undefined : await openJournal(options.stateFile, store);
   const clock = typeof options.clock === 'function' ? options.clock(latestTimeIn(store)) : options.clock;

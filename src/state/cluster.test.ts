@@ -195,7 +195,7 @@ describe('questions', () => {
   test('a nomination ends when its time is over', async () => {
     const { cluster: state, clock } = cluster();
     state.setNode(node('n', { providerID: 'p' }));
-    state.nominate('p', clock.now() + 20_000);
+    state.nominate('p', 20_000);
     const machine = state.machines.get('p');
     expect(machine && state.isNominated(machine)).toBe(true);
     await clock.runFor(20_000);
@@ -292,8 +292,8 @@ describe('when verdicts must be looked at again', () => {
     const { cluster: state, clock } = cluster();
     state.setNode(node('n', { providerID: 'p' }));
     state.setNode(node('m', { providerID: 'q' }));
-    state.nominate('p', clock.now() + 20_000);
-    state.nominate('q', clock.now() + 40_000);
+    state.nominate('p', 20_000);
+    state.nominate('q', 40_000);
     let before = state.changedAt();
     await clock.runFor(19_000);
     expect(state.changedAt()).toBe(before);
@@ -355,7 +355,7 @@ describe('claims that are still being launched', () => {
     expect(ledger.heldBack('unknown')).toBeUndefined();
   });
 
-  test('make the limits of their pool smaller in the snapshot, never in the stored object', () => {
+  test('count against the limits of their pool in the snapshot, beside the machines there are', () => {
     const { cluster: state, clock } = cluster();
     const pool = { metadata: { name: 'default' }, spec: { limits: { cpu: '20', nodes: '3' } } } as unknown as NodePool;
     state.setNodePool(pool);
@@ -368,9 +368,33 @@ describe('claims that are still being launched', () => {
       instanceTypes: [],
       ledger,
     };
-    const [shown] = takeSnapshot(state, inputs).objects.items;
-    expect(shown?.['spec']).toEqual({ limits: { cpu: '4', nodes: '2' } });
-    expect(pool.spec.limits).toEqual({ cpu: '20', nodes: '3' });
+    const { objects, poolState } = takeSnapshot(state, inputs);
+    expect(poolState).toEqual([{ nodePool: 'default', inUse: { cpu: '16', nodes: '1' } }]);
+    expect(objects.items[0]).toBe(pool);
+  });
+
+  test('pools that are paused say until when and why', () => {
+    const { cluster: state, clock } = cluster();
+    const pool = { metadata: { name: 'default', uid: 'u' }, spec: {} } as unknown as NodePool;
+    state.setNodePool(pool);
+    const failure = { kind: 'LaunchFailed', message: 'no subnet' };
+    state.launchBackoff.failed('u', { ...failure, claimMs: clock.now() });
+    state.launchBackoff.failed('u', { ...failure, claimMs: clock.now() + 1 });
+    const provider = { nodeClasses: [], wellKnownLabels: [] };
+    const { objects, poolState } = takeSnapshot(state, {
+      nowMs: clock.now(),
+      settings: {},
+      provider,
+      instanceTypes: [],
+    });
+    expect(poolState).toEqual([
+      {
+        nodePool: 'default',
+        pausedUntil: '2026-01-01T00:00:15Z',
+        pausedBecause: { code: 'LaunchFailed', message: 'no subnet' },
+      },
+    ]);
+    expect(objects.items).toEqual([pool]);
   });
 
   test('hide their pods from the planner only until those are bound to a node that stays', () => {

@@ -7,7 +7,7 @@
 //    minutes, so that a verdict is never older than that.
 // 4. An object never goes back to an older version, nor comes back once it is gone.
 import type { NodeClaim, NodePool } from '../api/index.ts';
-import { type Clock, formatTime } from '../base/index.ts';
+import { type Clock, formatTime, isAtOrBefore } from '../base/index.ts';
 import type { KubeObject, Node, Pod } from '../ports/index.ts';
 import { LaunchBackoff } from './launch-backoff.ts';
 import { isInitialized, isLeaving, type Machine } from './machine.ts';
@@ -27,6 +27,12 @@ export const contextKinds = [
   'PersistentVolume',
   'StorageClass',
   'CSINode',
+  'CSIDriver',
+  'CSIStorageCapacity',
+  'Service',
+  'ReplicationController',
+  'ReplicaSet',
+  'StatefulSet',
   'VolumeAttachment',
   'ResourceSlice',
   'ResourceClaim',
@@ -58,11 +64,17 @@ export class Cluster {
   constructor(clock: Clock) {
     this.clock = clock;
     this.launchBackoff = new LaunchBackoff(clock);
-    this.changedMs = clock.now();
+    this.changedMs = clock.elapsed();
     this.context = Object.fromEntries(contextKinds.map((kind) => [kind, new ObjectStore<KubeObject>()])) as Record<
       ContextKind,
       ObjectStore<KubeObject>
     >;
+  }
+
+  /** To be called with every change of the watch before it is set: what it shows again is back (see recency.ts). */
+  noteShown(object: KubeObject, before: KubeObject | undefined): void {
+    if (before === undefined) this.recency.noteShown(object);
+    else if (isSetBack(object, before)) this.recency.noteSetBack(object);
   }
 
   setNode(node: Node): void {
@@ -165,15 +177,15 @@ export class Cluster {
     return this.populated;
   }
 
-  nominate(key: string, untilMs: number): void {
+  nominate(key: string, forMs: number): void {
     const machine = this.machines.get(key);
     if (machine === undefined) return;
-    machine.nominatedUntilMs = Math.max(machine.nominatedUntilMs, untilMs);
+    machine.nominatedUntilMs = Math.max(machine.nominatedUntilMs, this.clock.elapsed() + forMs);
     this.nominationEndsMs = Math.min(this.nominationEndsMs, machine.nominatedUntilMs);
   }
 
   isNominated(machine: Machine): boolean {
-    return machine.nominatedUntilMs > this.clock.now();
+    return machine.nominatedUntilMs > this.clock.elapsed();
   }
 
   mark(keys: Iterable<string>, leaving: boolean): void {
@@ -187,21 +199,22 @@ export class Cluster {
   /** When something last happened that could change a consolidation verdict. */
   changedAt(): number {
     const nowMs = this.clock.now();
-    if (nowMs >= this.nominationEndsMs) {
-      this.nominationEndsMs = firstEndMs(this.machines.all(), (machine) => machine.nominatedUntilMs, nowMs);
+    const elapsedMs = this.clock.elapsed();
+    if (elapsedMs >= this.nominationEndsMs) {
+      this.nominationEndsMs = firstEndMs(this.machines.all(), (machine) => machine.nominatedUntilMs, elapsedMs);
       this.changed();
     }
     if (nowMs >= this.protectionEndsMs) {
       this.protectionEndsMs = firstEndMs(this.pods.store.list(), doNotDisruptEndsMs, nowMs);
       this.changed();
     }
-    if (nowMs - this.changedMs >= verdictMaxAgeMs) this.changed();
+    if (elapsedMs - this.changedMs >= verdictMaxAgeMs) this.changed();
     return this.changedMs;
   }
 
   changed(): void {
     // Strictly increasing, so that two changes within one millisecond are two.
-    this.changedMs = Math.max(this.clock.now(), this.changedMs + 1);
+    this.changedMs = Math.max(this.clock.elapsed(), this.changedMs + 1);
   }
 }
 
@@ -213,4 +226,9 @@ function firstEndMs<T>(all: Iterable<T>, endMs: (each: T) => number, nowMs: numb
     if (ms > nowMs) firstMs = Math.min(firstMs, ms);
   }
   return firstMs;
+}
+
+function isSetBack({ metadata: now }: KubeObject, { metadata: before }: KubeObject): boolean {
+  const [version, old] = [now.resourceVersion, before.resourceVersion];
+  return now.uid === before.uid && version !== old && isAtOrBefore(version, old);
 }

@@ -1,5 +1,6 @@
 export { Cluster, type ContextKind } from './cluster.ts';
-export { LaunchLedger, largestOf } from './launch-ledger.ts';
+export type { LaunchPause } from './launch-backoff.ts';
+export { LaunchLedger } from './launch-ledger.ts';
 export {
   capacityOf,
   conditionOf,
@@ -22,6 +23,8 @@ export {
   isOwnedByDaemonSet,
   isProvisionable,
   isTerminal,
+  isTerminating,
   isWaitingEviction,
 } from './pod-classes.ts';
-export { needsPlace, type SnapshotInputs, takeSnapshot } from './snapshot.ts';
+export { countedMachines, limitsInUse } from './pool-use.ts';
+export { needsPlace, pausesOf, type SnapshotInputs, takeSnapshot } from './snapshot.ts';

@@ -26,8 +26,10 @@ const failuresBeforePause = 2;
 /** The first pause is a little longer than the time after which waiting pods ask again; the last is a registration's time. */
 const pauseMs = { first: 15_000, most: 900_000 };
 
-interface Entry extends LaunchPause {
+interface Entry extends Omit<LaunchPause, 'untilMs'> {
   countedMs: number;
+  /** By elapsed time: a clock that is set must not make a pause last for days. */
+  endsMs: number;
 }
 
 export class LaunchBackoff {
@@ -47,9 +49,9 @@ export class LaunchBackoff {
     const failures = (isSameKind ? known.failures : 0) + 1;
     const isPaused = failures >= failuresBeforePause;
     const lengthMs = Math.min(pauseMs.most, pauseMs.first * 2 ** (failures - failuresBeforePause));
-    const entry = { kind, message, failures, untilMs: isPaused ? now + lengthMs : 0, countedMs: now };
-    this.entries.set(poolUid, entry);
-    return isPaused ? entry : undefined;
+    const endsMs = isPaused ? this.clock.elapsed() + lengthMs : Number.NEGATIVE_INFINITY;
+    this.entries.set(poolUid, { kind, message, failures, endsMs, countedMs: now });
+    return this.pauseOf(poolUid);
   }
 
   /** A node of the pool registered, or the pool or its node class changed. */
@@ -60,6 +62,9 @@ export class LaunchBackoff {
   /** The pause a pool is in now. */
   pauseOf(poolUid: string): LaunchPause | undefined {
     const entry = this.entries.get(poolUid);
-    return entry !== undefined && entry.untilMs > this.clock.now() ? entry : undefined;
+    const leftMs = entry === undefined ? 0 : entry.endsMs - this.clock.elapsed();
+    if (entry === undefined || leftMs <= 0) return undefined;
+    const { kind, message, failures } = entry;
+    return { kind, message, failures, untilMs: this.clock.now() + leftMs };
   }
 }

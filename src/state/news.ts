@@ -13,6 +13,7 @@ export function isPodNews(before: Pod | undefined, after: Pod): boolean {
     return [
       annotations?.[annotation.doNotDisrupt],
       annotations?.[annotation.podDeletionCost],
+      annotations?.[annotation.disruptionCost],
       labels,
       generation,
       deletionTimestamp !== undefined,

@@ -8,11 +8,15 @@ type PlannerPod = Parameters<typeof core.isProvisionable>[0];
 const viewed = (pod: Pod): PlannerPod => pod as unknown as PlannerPod;
 
 /** Waits for a node that the scheduler could not find. */
-export const isProvisionable = (pod: Pod): boolean => core.isProvisionable(viewed(pod));
+export const isProvisionable = (pod: Pod, standsNomination?: core.NominationTest): boolean =>
+  core.isProvisionable(viewed(pod), standsNomination);
 
 export const isTerminal = (pod: Pod): boolean => core.isTerminal(viewed(pod));
 
 export const isOwnedByDaemonSet = (pod: Pod): boolean => core.isOwnedByDaemonSet(viewed(pod));
+
+/** On its way out. */
+export const isTerminating = (pod: Pod): boolean => core.isTerminating(viewed(pod));
 
 /** A drain has something to do with it. */
 export const isDrainable = (pod: Pod, nowMs: number): boolean => core.isDrainable(viewed(pod), nowMs);

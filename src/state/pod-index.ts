@@ -3,12 +3,14 @@
 import type { Pod } from '../ports/index.ts';
 import { keyOf, ObjectStore } from './object-store.ts';
 import { PodDecisions } from './pod-decisions.ts';
+import { PodPromises } from './pod-promises.ts';
 
 const nothing: ReadonlyMap<string, Pod> = new Map();
 
 export class PodIndex {
   readonly store = new ObjectStore<Pod>();
   readonly decisions = new PodDecisions();
+  readonly promises = new PodPromises();
   private readonly byNode = new Map<string, Map<string, Pod>>();
   private readonly versions = new Map<string, number>();
   private changes = 0;

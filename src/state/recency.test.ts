@@ -42,6 +42,33 @@ describe('the model', () => {
     expect(labelOf(state)).toBeUndefined();
   });
 
+  test('takes an object back that the watch shows again: it was never gone, or a backup brought it back', () => {
+    const state = cluster();
+    state.setNode(node('10', 'there'));
+    state.removeNode(node('10', 'not in a wrong listing'));
+    state.noteShown(node('10', 'there'), undefined);
+    state.setNode(node('10', 'there'));
+    expect(labelOf(state)).toBe('there');
+  });
+
+  test('takes an older version if the watch itself went back', () => {
+    const state = cluster();
+    state.setNode(node('10', 'newer'));
+    state.noteShown(node('8', 'restored'), node('10', 'newer'));
+    state.setNode(node('8', 'restored'));
+    expect(labelOf(state)).toBe('restored');
+    state.setNode(node('7', 'late'));
+    expect(labelOf(state)).toBe('restored');
+  });
+
+  test('does not go back when the watch shows for the first time what an answer told already', () => {
+    const state = cluster();
+    state.setNode(node('10', 'answered'));
+    state.noteShown(node('9', 'created'), undefined);
+    state.setNode(node('9', 'created'));
+    expect(labelOf(state)).toBe('answered');
+  });
+
   test('knows a claim as deleted once the API server accepted that, and keeps it so when older news come', () => {
     const state = cluster();
     const claim = (resourceVersion: string) =>

@@ -1,20 +1,33 @@
-// Hands the cluster to the planner: the objects as they are, and what only the model knows about each machine. Copies
+// Hands the cluster to the planner: the objects as they are, and what only the model knows about each machine
+// and each pool. Copies
 // references, never objects, so that it stays cheap at a hundred thousand pods.
 
-import { conditionType, type NodePool } from '../api/index.ts';
-import { addQuantities, formatQuantity, formatTime, parseQuantity, tryParseQuantity } from '../base/index.ts';
-import type { PoolInstanceTypes, ProviderFacts, Snapshot, SnapshotObject, SnapshotSettings } from '../core/index.ts';
+import type { NodePool } from '../api/index.ts';
+import { formatTime } from '../base/index.ts';
+import type {
+  FailedOffering,
+  PoolInstanceTypes,
+  PoolStateEntry,
+  ProviderFacts,
+  ResourceQuantities,
+  Snapshot,
+  SnapshotObject,
+  SnapshotSettings,
+} from '../core/index.ts';
 import type { KubeObject, Pod } from '../ports/index.ts';
 import { type Cluster, contextKinds } from './cluster.ts';
 import type { LaunchLedger } from './launch-ledger.ts';
 import { isInitialized, isLeaving } from './machine.ts';
 import { keyOf } from './object-store.ts';
+import { limitsInUse, type UseInputs } from './pool-use.ts';
 
 export interface SnapshotInputs {
   nowMs: number;
   settings: SnapshotSettings;
   provider: ProviderFacts;
   instanceTypes: PoolInstanceTypes[];
+  /** What the provider could not launch lately, if it tells. */
+  failedOfferings?: FailedOffering[];
   /** Claims still being launched: their pods have a place already, and their pools' limits are that much smaller. */
   ledger?: LaunchLedger;
 }
@@ -23,7 +36,7 @@ export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot
   const placed = inputs.ledger?.placedPods() ?? new Set();
   const lists: (readonly KubeObject[])[] = [
     ...contextKinds.map((kind) => cluster.context[kind].list()),
-    cluster.nodePools.list().map((pool) => paused(withinLimits(pool, inputs.ledger), cluster)),
+    cluster.nodePools.list(),
     cluster.claims.list(),
     cluster.nodes.list(),
     withoutPlaced(cluster, cluster.pods.store.list(), placed),
@@ -39,7 +52,7 @@ export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot
       providerID: machine.key,
       initialized: isInitialized(machine),
       markedForDeletion: isLeaving(machine),
-      nominated: machine.nominatedUntilMs > inputs.nowMs,
+      nominated: cluster.isNominated(machine),
     });
   }
   return {
@@ -51,6 +64,8 @@ export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot
     // Stored objects carry apiVersion, kind and a name: the Kube port promises it.
     objects: { apiVersion: 'v1', kind: 'List', items: items as unknown as SnapshotObject[] },
     nodeState,
+    poolState: poolStates(cluster, inputs),
+    ...(inputs.failedOfferings === undefined ? {} : { failedOfferings: inputs.failedOfferings }),
     instanceTypes: inputs.instanceTypes,
   };
 }
@@ -69,28 +84,30 @@ export function needsPlace(cluster: Cluster, pod: Pod): boolean {
   return machine !== undefined && isLeaving(machine);
 }
 
-/** A pool whose launches keep failing is not ready for more of them until its pause is over. */
-function paused(pool: NodePool, { launchBackoff }: Cluster): NodePool {
-  const pause = launchBackoff.pauseOf(pool.metadata.uid ?? '');
-  if (pause === undefined) return pool;
-  const conditions = pool.status?.conditions?.map((condition) =>
-    condition.type === conditionType.ready
-      ? { ...condition, status: 'False' as const, reason: pause.kind, message: pause.message }
-      : condition,
-  );
-  return { ...pool, status: { ...pool.status, ...(conditions === undefined ? {} : { conditions }) } };
+/** Pools that get no new nodes for a while. */
+export function pausesOf(cluster: Cluster): PoolStateEntry[] {
+  return cluster.nodePools.list().flatMap((pool): PoolStateEntry[] => {
+    const pause = cluster.launchBackoff.pauseOf(pool.metadata.uid ?? '');
+    if (pause === undefined) return [];
+    const pausedBecause = { code: pause.kind, message: pause.message };
+    return [{ nodePool: pool.metadata.name ?? '', pausedUntil: formatTime(pause.untilMs), pausedBecause }];
+  });
 }
 
-/** The pool with what launching claims may use already taken off its limits. */
-function withinLimits(pool: NodePool, ledger: LaunchLedger | undefined): NodePool {
-  const held = pool.spec.limits === undefined ? undefined : ledger?.heldBack(pool.metadata.name ?? '');
-  if (held === undefined) return pool;
-  const limits: Record<string, string | number> = {};
-  for (const [name, limit] of Object.entries(pool.spec.limits ?? {})) {
-    const most = tryParseQuantity(limit);
-    const taken = parseQuantity(held[name] ?? '0');
-    // What cannot be read stays as it is: the planner says what is wrong with it.
-    limits[name] = most === undefined ? limit : formatQuantity(addQuantities(most, { ...taken, nano: -taken.nano }));
-  }
-  return { ...pool, spec: { ...pool.spec, limits } };
+/** What is known about pools beyond the objects: pauses, and what counts against limits. Pools without either are left out. */
+function poolStates(cluster: Cluster, { ledger, instanceTypes }: SnapshotInputs): PoolStateEntry[] {
+  const offered = new Map(instanceTypes.map(({ nodePool, items = [] }) => [nodePool, items]));
+  const pauses = new Map(pausesOf(cluster).map((pause) => [pause.nodePool, pause]));
+  return cluster.nodePools.list().flatMap((pool): PoolStateEntry[] => {
+    const nodePool = pool.metadata.name ?? '';
+    const pause = pauses.get(nodePool);
+    const inUse = inUseOf(pool, { cluster, ledger, offered: offered.get(nodePool) ?? [] });
+    if (inUse === undefined) return pause === undefined ? [] : [pause];
+    return [{ nodePool, ...pause, inUse }];
+  });
+}
+
+function inUseOf(pool: NodePool, inputs: UseInputs): ResourceQuantities | undefined {
+  if (Object.keys(pool.spec.limits ?? {}).length === 0) return undefined;
+  return limitsInUse(pool, inputs);
 }

@@ -8,7 +8,12 @@ function recorder() {
   const written: Record<string, unknown>[] = [];
   let now = Date.UTC(2026, 0, 1);
   const after: Clock['after'] = () => ({ dispose: () => {} });
-  const clock: Clock = { now: () => now, after, sleep: (ms, signal) => sleepWith(after, ms, signal) };
+  const clock: Clock = {
+    now: () => now,
+    elapsed: () => now,
+    after,
+    sleep: (ms, signal) => sleepWith(after, ms, signal),
+  };
   const expired = new Set<string>();
   const kube = {
     create: async (_: unknown, object: { metadata: { name: string } }) => void written.push(object),

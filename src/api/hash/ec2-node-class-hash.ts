@@ -1,15 +1,14 @@
 // Static drift on AWS: the hash of what an EC2NodeClass puts into a launch, without the selectors (those are compared
 // live), together with the image family that follows from it and the cluster's CA.
-import { formatQuantity, parseGoDurationNs, tryParseQuantity } from '../../base/index.ts';
+import { formatQuantity, tryParseQuantity } from '../../base/index.ts';
 import type { EC2NodeClassSpec } from '../kinds/ec2-node-class.ts';
+import { goJson } from './go-json.ts';
 import {
   type Hash,
   hashBool,
-  hashDuration,
   hashInt32,
   hashInt64,
   hashList,
-  hashMap,
   hashString,
   hashStruct,
   hashText,
@@ -19,9 +18,8 @@ import {
 } from './structural-hash.ts';
 
 /** Changes whenever the algorithm or the hashed fields do; values of different versions are never compared. */
-export const ec2NodeClassHashVersion = 'v5';
+export const ec2NodeClassHashVersion = 'v6';
 
-type Kubelet = NonNullable<EC2NodeClassSpec['kubelet']>;
 type BlockDeviceMapping = NonNullable<EC2NodeClassSpec['blockDeviceMappings']>[number];
 type NetworkInterface = NonNullable<EC2NodeClassSpec['networkInterfaces']>[number];
 
@@ -33,26 +31,6 @@ const hashPlacementGroup = (selector: NonNullable<EC2NodeClassSpec['placementGro
     ['Name', ifText(selector.name)],
     ['ID', ifText(selector.id)],
   ]);
-
-const hashGracePeriods = (periods: Record<string, string>): Hash =>
-  hashMap(Object.entries(periods).map(([key, text]) => [key, hashDuration(parseGoDurationNs(text) ?? 0n)] as const));
-
-function hashKubelet(kubelet: Kubelet): Hash {
-  return hashStruct('KubeletConfiguration', [
-    ['ClusterDNS', ifSet(kubelet.clusterDNS, (list) => hashList(list.map(hashString)))],
-    ['MaxPods', ifSet(kubelet.maxPods, hashInt32)],
-    ['PodsPerCore', ifSet(kubelet.podsPerCore, hashInt32)],
-    ['SystemReserved', ifTextMap(kubelet.systemReserved)],
-    ['KubeReserved', ifTextMap(kubelet.kubeReserved)],
-    ['EvictionHard', ifTextMap(kubelet.evictionHard)],
-    ['EvictionSoft', ifTextMap(kubelet.evictionSoft)],
-    ['EvictionSoftGracePeriod', ifSet(kubelet.evictionSoftGracePeriod, hashGracePeriods)],
-    ['EvictionMaxPodGracePeriod', ifSet(kubelet.evictionMaxPodGracePeriod, hashInt32)],
-    ['ImageGCHighThresholdPercent', ifSet(kubelet.imageGCHighThresholdPercent, hashInt32)],
-    ['ImageGCLowThresholdPercent', ifSet(kubelet.imageGCLowThresholdPercent, hashInt32)],
-    ['CPUCFSQuota', ifSet(kubelet.cpuCFSQuota, hashBool)],
-  ]);
-}
 
 /** A size is hashed as it would be printed, so that `1024Gi` and `1Ti` are the same. */
 function hashQuantity(text: string): Hash {
@@ -105,6 +83,9 @@ const hashConnectionTracking = (tracking: NonNullable<EC2NodeClassSpec['connecti
     ['UDPTimeout', ifSet(tracking.udpTimeout, hashInt32)],
   ]);
 
+const hashEnclaveOptions = (options: NonNullable<EC2NodeClassSpec['enclaveOptions']>): Hash =>
+  hashStruct('EnclaveOptions', [['Enabled', ifSet(options.enabled, hashBool)]]);
+
 const hashCpuOptions = (options: NonNullable<EC2NodeClassSpec['cpuOptions']>): Hash =>
   hashStruct('CPUOptions', [['NestedVirtualization', ifSet(options.nestedVirtualization, hashString)]]);
 
@@ -116,13 +97,14 @@ function hashSpec(spec: EC2NodeClassSpec): Hash {
     ['Role', ifText(spec.role)],
     ['InstanceProfile', ifSet(spec.instanceProfile, hashString)],
     ['Tags', ifTextMap(spec.tags)],
-    ['Kubelet', ifSet(spec.kubelet, hashKubelet)],
+    ['Kubelet', ifSet(spec.kubelet, (kubelet) => hashString(goJson(kubelet)))],
     ['BlockDeviceMappings', ifSet(spec.blockDeviceMappings, (list) => hashList(list.map(hashDevice)))],
     ['InstanceStorePolicy', ifSet(spec.instanceStorePolicy, hashString)],
     ['NetworkInterfaces', ifSet(spec.networkInterfaces, (list) => hashList(list.map(hashInterface)))],
     ['DetailedMonitoring', ifSet(spec.detailedMonitoring, hashBool)],
     ['MetadataOptions', ifSet(spec.metadataOptions, hashMetadataOptions)],
     ['ConnectionTracking', ifSet(spec.connectionTracking, hashConnectionTracking)],
+    ['EnclaveOptions', ifSet(spec.enclaveOptions, hashEnclaveOptions)],
     ['Context', ifSet(spec.context, hashString)],
     ['CPUOptions', ifSet(spec.cpuOptions, hashCpuOptions)],
   ]);

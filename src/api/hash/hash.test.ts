@@ -144,6 +144,24 @@ describe('hash of an EC2NodeClass', () => {
     expect(ec2NodeClassHash(spec, 'test-ca-bundle')).toBe('2608468723537941485');
   });
 
+  const small: EC2NodeClassSpec = {
+    role: 'r',
+    amiFamily: 'AL2023',
+    amiSelectorTerms: [{ id: 'ami-1' }],
+    subnetSelectorTerms: [],
+    securityGroupSelectorTerms: [],
+  };
+  const kubelet = { registryPullQPS: 10, maxPods: 42, evictionHard: { 'memory.available': '<5%' } };
+  test.each<[string, EC2NodeClassSpec, string]>([
+    ['nothing set', small, '17004183022854148317'],
+    ['an empty kubelet', { ...small, kubelet: {} }, '13441793211035013584'],
+    ['kubelet settings as JSON text', { ...small, kubelet }, '1070093320771744782'],
+    ['enclaves on', { ...small, enclaveOptions: { enabled: true } }, '17099901109422070959'],
+    ['enclaves off', { ...small, enclaveOptions: { enabled: false } }, '16553838491259861325'],
+  ])('v6 matches the known value: %s', (_, spec, hash) => {
+    expect(ec2NodeClassHash(spec, 'ca')).toBe(hash);
+  });
+
   test('changes with the CA bundle, and with the family an alias stands for', () => {
     const { amiFamily: __, ...unset } = base;
     expect(ec2NodeClassHash(base, 'other')).not.toBe(ec2NodeClassHash(base, 'test-ca-bundle'));
@@ -177,7 +195,7 @@ describe('FNV-1', () => {
 });
 
 test('versions are those of the clusters we take over: only then are hashes compared', () => {
-  expect([nodePoolHashVersion, ec2NodeClassHashVersion]).toEqual(['v3', 'v5']);
+  expect([nodePoolHashVersion, ec2NodeClassHashVersion]).toEqual(['v3', 'v6']);
 });
 
 test.each<[Parameters<typeof resolvedAmiFamily>[0], string]>([

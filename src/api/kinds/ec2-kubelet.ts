@@ -1,5 +1,19 @@
-// Kubelet settings of an EC2NodeClass that change what fits on a node, or when it evicts.
-import { flag, int32, listOf, mapOf, object, optional, quantityPattern, rule, rules, text } from '../schema/build.ts';
+// Kubelet settings of an EC2NodeClass. Those named here change what fits on a node, or when it evicts, and are checked at
+// admission. Any other field of the kubelet's configuration is kept as it was written, whatever version of Kubernetes it
+// belongs to; the controller checks those (kubelet-configuration.ts) and says so in the status.
+import {
+  flag,
+  int32,
+  integerOrText,
+  listOf,
+  mapOf,
+  object,
+  optional,
+  quantityPattern,
+  rule,
+  rules,
+  text,
+} from '../schema/build.ts';
 import type { ValidationRule } from '../schema/structural.ts';
 import { goDuration } from './patterns.ts';
 
@@ -21,7 +35,7 @@ const keysAmong = (field: string, names: readonly string[]): ValidationRule =>
 
 const reserved = (field: string, description: string) =>
   optional(
-    mapOf(description, text('An amount.', { pattern: quantityPattern }), {
+    mapOf(description, text('An amount, or an expression that gives one for each instance type.'), {
       ...rules(
         keysAmong(field, reservable),
         rule("self.all(k, !self[k].startsWith('-'))", `${field} value cannot be a negative resource quantity`),
@@ -30,7 +44,7 @@ const reserved = (field: string, description: string) =>
   );
 
 /** A share of up to 100 %, or a quantity, or nothing. */
-const threshold = `^(([0-9]{1,2}([.][0-9]{1,2})?|100([.]0{1,2})?)%|${quantityPattern.slice(1, -1)}|)$`;
+const threshold = `^(([0-9]{1,2}([.][0-9]+)?|100([.]0+)?)%|${quantityPattern.slice(1, -1)}|)$`;
 
 const eviction = (field: string, description: string) =>
   optional(mapOf(description, text('A share or an amount.', { pattern: threshold }), rules(keysAmong(field, signals))));
@@ -49,7 +63,12 @@ export const kubelet = () =>
     'Settings of the kubelet.',
     {
       clusterDNS: optional(listOf('Addresses of the cluster DNS.', text('An address.'))),
-      maxPods: optional(int32('Most pods on a node.', { minimum: 0 })),
+      maxPods: optional(
+        integerOrText('Most pods on a node, or an expression that gives it for each instance type.', {
+          minimum: 0,
+          maximum: 2_147_483_647,
+        }),
+      ),
       podsPerCore: optional(int32('Most pods per CPU.', { minimum: 0 })),
       systemReserved: reserved('systemReserved', 'Resources kept for the system.'),
       kubeReserved: reserved('kubeReserved', 'Resources kept for Kubernetes.'),
@@ -67,13 +86,16 @@ export const kubelet = () =>
       imageGCLowThresholdPercent: percent('Disk use at which the removal stops.'),
       cpuCFSQuota: optional(flag('Whether CPU limits are enforced.')),
     },
-    rules(
-      rule(
-        '!has(self.imageGCHighThresholdPercent) || !has(self.imageGCLowThresholdPercent) || ' +
-          'self.imageGCHighThresholdPercent > self.imageGCLowThresholdPercent',
-        'imageGCHighThresholdPercent must be greater than imageGCLowThresholdPercent',
+    {
+      'x-kubernetes-preserve-unknown-fields': true,
+      ...rules(
+        rule(
+          '!has(self.imageGCHighThresholdPercent) || !has(self.imageGCLowThresholdPercent) || ' +
+            'self.imageGCHighThresholdPercent > self.imageGCLowThresholdPercent',
+          'imageGCHighThresholdPercent must be greater than imageGCLowThresholdPercent',
+        ),
+        paired('evictionSoft', 'evictionSoftGracePeriod'),
+        paired('evictionSoftGracePeriod', 'evictionSoft'),
       ),
-      paired('evictionSoft', 'evictionSoftGracePeriod'),
-      paired('evictionSoftGracePeriod', 'evictionSoft'),
-    ),
+    },
   );

@@ -158,6 +158,11 @@ const spec = object(
         nestedVirtualization: optional(oneOf('Whether instances may run virtual machines.', enabledOrDisabled)),
       }),
     ),
+    enclaveOptions: optional(
+      object('Nitro enclaves of the instances; types without them are left out while they are on.', {
+        enabled: flag('Whether instances may run enclaves.'),
+      }),
+    ),
     context: optional(text('Passed on to EC2 as it is.')),
   },
   rules(

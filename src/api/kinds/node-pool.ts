@@ -45,9 +45,12 @@ const budget = object('How many nodes may be disrupted at once, and when.', {
 const disruption = object(
   'When nodes may be removed or replaced without being asked.',
   {
-    consolidateAfter: text('How long a node must be quiet before it may be consolidated; Never forbids it.', {
-      pattern: durationOrNever,
-    }),
+    consolidateAfter: optional(
+      text('How long a node must be quiet before it may be consolidated; Never forbids it.', {
+        pattern: durationOrNever,
+        default: '0s',
+      }),
+    ),
     consolidationPolicy: optional(
       oneOf('Which nodes may be consolidated.', ['WhenEmpty', 'WhenEmptyOrUnderutilized', 'Balanced'], {
         default: 'WhenEmptyOrUnderutilized',

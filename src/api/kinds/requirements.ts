@@ -15,6 +15,7 @@ const launchTimeLabels: readonly string[] = [
   names.awsLabel.capacityReservationInterruptible,
   names.awsLabel.placementGroupId,
   names.awsLabel.placementGroupPartition,
+  names.awsLabel.nitroSandbox,
 ];
 
 interface KeyRules {

@@ -50,6 +50,15 @@ export const time = (description: string) => Type.String({ description, format: 
 export const quantityPattern =
   '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?([0-9]+([.][0-9]*)?|[.][0-9]+))?$';
 
+/** A whole number, or text that stands for one. */
+export const integerOrText = (description: string, options: Options = {}) =>
+  Type.Unsafe<string | number>({
+    anyOf: [{ type: 'integer' }, { type: 'string' }],
+    description,
+    ...options,
+    'x-kubernetes-int-or-string': true,
+  });
+
 /** An amount of a resource: `2`, `500m`, `1.5Gi`. */
 export const quantity = () =>
   Type.Unsafe<string | number>({

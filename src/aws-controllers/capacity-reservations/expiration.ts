@@ -6,7 +6,8 @@ import {
   type ClaimMetrics,
   type Controller,
   type ControllerContext,
-  deleteClaim,
+  endClaim,
+  untrustedClockMs,
 } from '../../controllers/index.ts';
 
 const everyMs = 60_000;
@@ -17,7 +18,7 @@ export function reservationExpirationController(
   /** Ids of reservations that are about to end. */
   expiring: () => ReadonlySet<string>,
 ): Controller {
-  const { cluster, isManaged } = context;
+  const { cluster, isManaged, time } = context;
   const log = context.log.with({ controller: 'capacityreservation.expiration' });
   const isAffected = ({ metadata, spec }: NodeClaim, ids: ReadonlySet<string>): boolean =>
     isManaged(spec.nodeClassRef) &&
@@ -29,11 +30,15 @@ export function reservationExpirationController(
     startKeys: ['all'],
     concurrency: 1,
     async reconcile() {
+      if (time.problem() !== undefined) return again(untrustedClockMs);
       const ids = expiring();
       const affected = ids.size === 0 ? [] : cluster.claims.list().filter((claim) => isAffected(claim, ids));
       await Promise.all(
         affected.map(async (claim) => {
-          await deleteClaim(context, claim);
+          await endClaim(context, claim, {
+            code: 'CapacityReservationExpiring',
+            message: 'its capacity reservation expires',
+          });
           metrics.countDisrupted(claim, 'capacity_reservation_expiring');
           log.info('deleted nodeclaim', {
             NodeClaim: { name: claim.metadata.name },

@@ -29,23 +29,39 @@ describe('G2', () => {
     await bench.apply(resources.nodes, { metadata: { name: 'orphan' }, spec: { providerID: providerIdOf('i-lost') } });
     launch('i-a', minute);
     launch('i-lost', minute);
-    await bench.run(15_000);
+    await bench.run(25_000);
     expect([...cloud.machines.keys()]).toEqual([providerIdOf('i-a')]);
     expect([await hasNode('orphan'), await hasNode('a')]).toEqual([false, true]);
   });
 
-  test('many at once', async () => {
+  test('many at once go a share of the fleet at a time, and their pool is told', async () => {
     for (let index = 0; index < 250; index++) launch(`i-${index}`, minute);
-    await bench.run(15_000);
+    await bench.run(25_000);
+    expect([cloud.deletions.length, cloud.machines.size]).toEqual([50, 200]);
+    expect(bench.metrics.value('kerf_garbage_collection_held_back', { controller: 'instance.garbagecollection' })).toBe(
+      200,
+    );
+    expect(bench.eventsOf('default')).toContain('NodePool GarbageCollectionHeldBack');
+    await bench.run(minute);
+    expect(cloud.machines.size).toBe(160);
+    await bench.run(60 * minute);
     expect(cloud.machines.size).toBe(0);
-    expect(cloud.deletions).toHaveLength(250);
+  });
+
+  test('nothing goes at first sight', async () => {
+    launch('i-lost', minute);
+    const before = cloud.listings;
+    while (cloud.listings === before) await bench.run(1_000);
+    expect(cloud.deletions).toEqual([]);
+    await bench.run(10_000);
+    expect(cloud.deletions).toEqual([providerIdOf('i-lost')]);
   });
 
   test('an instance launched just now is kept until it is thirty seconds old', async () => {
     launch('i-new', 0);
     await bench.run(25_000);
     expect(cloud.machines.size).toBe(1);
-    await bench.run(20_000);
+    await bench.run(30_000);
     expect(cloud.machines.size).toBe(0);
   });
 

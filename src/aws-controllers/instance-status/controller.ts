@@ -4,7 +4,14 @@
 import { DescribeInstanceStatusCommand, type EC2Client, type InstanceStatus } from '@aws-sdk/client-ec2';
 import { annotation, type NodeClaim } from '../../api/index.ts';
 import { formatTime } from '../../base/index.ts';
-import { again, type Controller, type ControllerContext, nodeClaims, patchObject } from '../../controllers/index.ts';
+import {
+  again,
+  type Controller,
+  type ControllerContext,
+  nodeClaims,
+  patchObject,
+  untrustedClockMs,
+} from '../../controllers/index.ts';
 import { done } from '../../runtime/index.ts';
 import { claimsByInstance } from '../claims-by-instance.ts';
 import type { Reaction } from '../interruption/reaction.ts';
@@ -41,7 +48,7 @@ export function instanceStatusController(
   context: ControllerContext,
   { ec2, reaction, dryRun }: InstanceStatusOptions,
 ): Controller {
-  const { clock, kube } = context;
+  const { clock, kube, time } = context;
   const log = context.log.with({ controller: name });
   const unhealthy = context.metrics.counter({
     name: 'karpenter_interruption_instance_status_unhealthy_total',
@@ -83,6 +90,7 @@ export function instanceStatusController(
     startKeys: ['all'],
     concurrency: 1,
     async reconcile(_, signal) {
+      if (time.problem() !== undefined) return again(untrustedClockMs);
       let statuses: Map<string, InstanceStatus>;
       try {
         statuses = await ask(signal);

@@ -7,7 +7,8 @@ import {
   aboutNode,
   type ClaimMetrics,
   type ControllerContext,
-  deleteClaim,
+  decideRemoval,
+  endClaim,
   nodeClaims,
   patchObject,
 } from '../../controllers/index.ts';
@@ -76,8 +77,14 @@ export class Reaction {
   async takeDown(claim: NodeClaim, cause: string): Promise<void> {
     const { log } = this.context;
     if (claim.metadata.deletionTimestamp !== undefined) return;
-    await deleteClaim(this.context, claim);
+    const message = `EC2 announced ${cause.replaceAll('_', ' ')}`;
+    await endClaim(this.context, claim, { code: 'Interrupted', message, silent: true });
     this.metrics.countDisrupted(claim, cause);
+    decideRemoval(this.context, 'interrupt', claim, {
+      code: 'Interrupted',
+      message,
+      params: { cause },
+    });
     this.announce(claim, (kind) =>
       warning('TerminatingOnInterruption', `Interruption triggered termination for the ${kind}`),
     );

@@ -21,21 +21,21 @@ const stamps = async (name: string) => {
 describe('H5', () => {
   test('a class has its hash, with the CA bundle in it, and the version', async () => {
     const { spec, metadata } = await bench.classOf();
-    expect(metadata.annotations).toMatchObject({ [hash]: ec2NodeClassHash(spec, 'ca'), [version]: 'v5' });
+    expect(metadata.annotations).toMatchObject({ [hash]: ec2NodeClassHash(spec, 'ca'), [version]: 'v6' });
   });
 
   test('a changed class gets another hash; its claims keep theirs', async () => {
     const before = (await bench.classOf()).metadata.annotations?.[hash];
-    await bench.claimOf('a', { metadata: { annotations: { [hash]: before ?? '', [version]: 'v5' } } });
+    await bench.claimOf('a', { metadata: { annotations: { [hash]: before ?? '', [version]: 'v6' } } });
     const after = (await bench.classOf({ userData: 'x' })).metadata.annotations?.[hash];
     expect(after).not.toBe(before);
-    expect(await stamps('a')).toEqual([before, 'v5']);
+    expect(await stamps('a')).toEqual([before, 'v6']);
   });
 
   test('a class of another version is rewritten with its claims; drifted ones keep their hash', async () => {
     await bench.claimOf('old', { metadata: { annotations: { [hash]: '1', [version]: 'v4' } } });
     await bench.claimOf('bare');
-    await bench.claimOf('current', { metadata: { annotations: { [hash]: '2', [version]: 'v5' } } });
+    await bench.claimOf('current', { metadata: { annotations: { [hash]: '2', [version]: 'v6' } } });
     const condition = {
       status: 'True',
       reason: 'NodeClassDrift',
@@ -59,12 +59,12 @@ describe('H5', () => {
     await bench.run(1_000);
     const { metadata } = await bench.find();
     const now = metadata.annotations?.[hash];
-    expect(metadata.annotations?.[version]).toBe('v5');
+    expect(metadata.annotations?.[version]).toBe('v6');
     expect(now).not.toBe('0');
-    expect(await stamps('old')).toEqual([now, 'v5']);
-    expect(await stamps('bare')).toEqual([now, 'v5']);
-    expect(await stamps('current')).toEqual(['2', 'v5']);
-    expect(await stamps('drifted')).toEqual(['3', 'v5']);
+    expect(await stamps('old')).toEqual([now, 'v6']);
+    expect(await stamps('bare')).toEqual([now, 'v6']);
+    expect(await stamps('current')).toEqual(['2', 'v6']);
+    expect(await stamps('drifted')).toEqual(['3', 'v6']);
     expect(await stamps('elsewhere')).toEqual(['4', 'v4']);
   });
 });

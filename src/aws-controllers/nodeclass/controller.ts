@@ -25,6 +25,9 @@ export interface NodeClassParts extends TerminationParts {
   steps: readonly Step[];
 }
 
+/** When every call runs into its deadline, the rest is left to the next try instead of taking the better part of an hour. */
+const longestMs = 5 * 60_000;
+
 export function nodeClassController(context: ControllerContext, parts: NodeClassParts): Controller {
   const { cacheOf, clock, kube, recorder, settings } = context;
   const conditions = ec2NodeClassConditions(settings.featureGates['ReservedCapacity'] === true);
@@ -34,7 +37,16 @@ export function nodeClassController(context: ControllerContext, parts: NodeClass
     const draft = new Draft(nodeClass, conditions, clock.now());
     const errors: unknown[] = [];
     let afterMs = Number.POSITIVE_INFINITY;
+    const startedMs = clock.elapsed();
     for (const step of parts.steps) {
+      if (clock.elapsed() - startedMs > longestMs) {
+        errors.push(
+          new KerfError('NodeClassSlow', `AWS took ${longestMs / 60_000} minutes for a part of it`, {
+            retryable: true,
+          }),
+        );
+        break;
+      }
       try {
         afterMs = Math.min(afterMs, (await step(draft)) ?? afterMs);
       } catch (error) {

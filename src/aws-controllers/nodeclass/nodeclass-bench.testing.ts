@@ -195,7 +195,7 @@ export async function openNodeClasses(options: NodeClassBenchOptions = {}) {
           refreshMs: minuteMs,
           addresses: new SubnetAddresses(clock, minuteMs),
         }),
-        securityGroups: new SecurityGroups({ ec2: ec2.client, clock }),
+        securityGroups: new SecurityGroups({ ec2: ec2.client, clock, refreshMs: 60_000 }),
         reservations: new CapacityReservations({ ec2: ec2.client, clock, log, counts: new ReservationCounts(clock) }),
         placementGroups,
         profiles: new InstanceProfiles({

@@ -1,9 +1,16 @@
 // The end of a class: it stays until its last NodeClaim is gone, then what was made for it in AWS goes, then it does.
 import { awsFinalizer, type EC2NodeClass } from '../../api/index.ts';
 import { ec2NodeClasses } from '../../aws/index.ts';
-import { again, type ControllerContext, nodeClaims, patchObject, subjectOf } from '../../controllers/index.ts';
+import {
+  again,
+  type ControllerContext,
+  nodeClaims,
+  patchObject,
+  storedClaims,
+  subjectOf,
+} from '../../controllers/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
-import { claimsOf } from './claims-of.ts';
+import { claimsOf, isOfClass } from './claims-of.ts';
 import { minuteMs } from './draft.ts';
 
 export interface TerminationParts {
@@ -23,7 +30,7 @@ export async function terminate(
 ): Promise<Outcome> {
   const { name = '', finalizers = [] } = nodeClass.metadata;
   if (!finalizers.includes(awsFinalizer.termination)) return done;
-  const waitingFor = claimsOf(context.cacheOf(nodeClaims).values(), name).map(({ metadata }) => metadata.name ?? '');
+  const waitingFor = await claimsLeft(context, name);
   if (waitingFor.length > 0) {
     context.recorder.publish({
       subject: subjectOf(`${ec2NodeClasses.group}/${ec2NodeClasses.version}`, ec2NodeClasses.kind, nodeClass),
@@ -40,6 +47,17 @@ export async function terminate(
   await patchObject(context.kube, ec2NodeClasses, nodeClass, after, { locked: true });
   parts.forget(name);
   return done;
+}
+
+/** Names of its claims, cached and stored. One whose class cannot be read may be of any. */
+async function claimsLeft(context: ControllerContext, name: string): Promise<string[]> {
+  const cached = claimsOf(context.cacheOf(nodeClaims).values(), name).map(({ metadata }) => metadata.name ?? '');
+  // The cache is enough to wait; to conclude that there are none, the API server is asked.
+  if (cached.length > 0) return cached;
+  const stored = await storedClaims(context);
+  return stored
+    .filter(({ nodeClass }) => nodeClass === undefined || isOfClass({ spec: { nodeClassRef: nodeClass } }, name))
+    .map((claim) => claim.name);
 }
 
 function listed(names: readonly string[]): string {

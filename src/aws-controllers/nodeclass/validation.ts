@@ -8,6 +8,7 @@ import {
   conditionReason,
   conditionType,
   type EC2NodeClass,
+  kubeletProblem,
   type NodePool,
 } from '../../api/index.ts';
 import {
@@ -64,6 +65,12 @@ export class Validation {
     const { nodeClass } = draft;
     refuseTags(draft, tagProblem(nodeClass.spec));
     if (!(await this.hasServiceCidr(draft))) return soonMs;
+    const wrong = kubeletProblem(nodeClass.spec.kubelet, amiFamilyOf(nodeClass.spec));
+    // Only an edited class helps, and that wakes us.
+    if (wrong !== undefined) {
+      draft.set({ type, status: 'False', ...wrong });
+      return undefined;
+    }
     const waiting = missingDependencies(nodeClass);
     if (waiting !== undefined) {
       draft.set(waiting);

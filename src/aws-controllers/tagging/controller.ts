@@ -2,8 +2,15 @@
 // claim's name, the cluster's. Tags that are there already are the user's and stay. One at a time with a pause: tags are
 // nobody's hurry, and EC2 counts every call.
 import { awsAnnotation, awsTag, type NodeClaim } from '../../api/index.ts';
-import { instanceIdOf } from '../../aws/index.ts';
-import { type Controller, type ControllerContext, nodeClaims, ownKey, patchObject } from '../../controllers/index.ts';
+import { instanceIdOf, whyForeign } from '../../aws/index.ts';
+import {
+  aboutClaim,
+  type Controller,
+  type ControllerContext,
+  nodeClaims,
+  ownKey,
+  patchObject,
+} from '../../controllers/index.ts';
 import { isCloudError, isKubeError } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
 
@@ -21,7 +28,7 @@ export function taggingController(
   context: ControllerContext,
   { tags, clusterName }: { tags: InstanceTags; clusterName: string },
 ): Controller {
-  const { cluster, clock, kube, isManaged } = context;
+  const { cluster, clock, kube, isManaged, recorder } = context;
   const log = context.log.with({ controller: name });
 
   const isDue = ({ metadata, spec, status }: NodeClaim): boolean =>
@@ -30,6 +37,12 @@ export function taggingController(
     Boolean(status?.nodeName) &&
     Boolean(status?.providerID) &&
     Object.keys(marks).some((key) => metadata.annotations?.[key] !== 'true');
+
+  /** Tags would make it ours, and what is ours is terminated with its claim. */
+  const refuse = (claim: NodeClaim, message: string): void => {
+    log.error('refusing to tag a foreign instance', message, { NodeClaim: { name: claim.metadata.name } });
+    recorder.publish({ subject: aboutClaim(claim), type: 'Warning', reason: 'InstanceForeign', message });
+  };
 
   return {
     name,
@@ -50,6 +63,11 @@ export function taggingController(
       };
       try {
         const present = await tags.read(id);
+        const why = whyForeign(present, clusterName);
+        if (why !== undefined) {
+          refuse(claim, `instance ${id} ${why}: it is not one of this cluster's, and is neither tagged nor terminated`);
+          return done;
+        }
         const missing = Object.fromEntries(Object.entries(wanted).filter(([tag]) => present[tag] === undefined));
         if (Object.keys(missing).length > 0) {
           await tags.add(id, missing);

@@ -76,7 +76,7 @@ export class Batcher<Request, Answer> {
         const longest = clock.after(longestMs, close);
         this.buckets.set(
           key,
-          (bucket = { items: [], openedMs: clock.now(), longest, idle: clock.after(idleMs, close) }),
+          (bucket = { items: [], openedMs: clock.elapsed(), longest, idle: clock.after(idleMs, close) }),
         );
       } else {
         bucket.idle.dispose();
@@ -95,7 +95,7 @@ export class Batcher<Request, Answer> {
     bucket.longest.dispose();
     const labels = { batcher: this.options.name };
     this.sizes.observe(bucket.items.length, labels);
-    this.times.observe((this.options.clock.now() - bucket.openedMs) / 1000, labels);
+    this.times.observe((this.options.clock.elapsed() - bucket.openedMs) / 1000, labels);
     this.ready.push(bucket.items);
     this.startReady();
   }

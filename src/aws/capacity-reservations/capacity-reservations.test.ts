@@ -6,7 +6,7 @@ import { VirtualClock } from '../../base/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { awsRefusal, fakeEc2 } from '../fake-client.testing.ts';
 import { nodeClass } from '../node-class.testing.ts';
-import { CapacityReservations, reservationQuery } from './capacity-reservations.ts';
+import { CapacityReservations, reservationQueries } from './capacity-reservations.ts';
 import { ReservationCounts } from './reservation-counts.ts';
 
 const minuteMs = 60_000;
@@ -42,7 +42,10 @@ describe('S17: capacity reservations', () => {
     [{ id: 'cr-1' }, { CapacityReservationIds: ['cr-1'], Filters: [active] }],
     [
       { id: 'cr-1', tags: { a: 'b' } },
-      { CapacityReservationIds: ['cr-1'], Filters: [active] },
+      [
+        { CapacityReservationIds: ['cr-1'], Filters: [active] },
+        { Filters: [active, { Name: 'tag:a', Values: ['b'] }] },
+      ],
     ],
     [
       { tags: { a: 'b', c: '*' } },
@@ -68,7 +71,7 @@ describe('S17: capacity reservations', () => {
       },
     ],
   ])('the term %j asks for active reservations by exactly its fields', (term, query) => {
-    expect(reservationQuery(term)).toEqual(query);
+    expect(reservationQueries(term)).toEqual(Array.isArray(query) ? query : [query]);
   });
 
   test('pages have 1000 entries, except that an id is asked for without a page size', async () => {

@@ -44,8 +44,10 @@ export class CapacityReservations {
   async list(nodeClass: Pick<EC2NodeClass, 'spec'>): Promise<ReservationStatus[]> {
     const byId = new Map<string, CapacityReservation>();
     for (const term of nodeClass.spec.capacityReservationSelectorTerms ?? []) {
-      for (const reservation of await this.matching(term)) {
-        if (reservation.CapacityReservationId !== undefined) byId.set(reservation.CapacityReservationId, reservation);
+      for (const query of reservationQueries(term)) {
+        for (const reservation of await this.matching(query)) {
+          if (reservation.CapacityReservationId !== undefined) byId.set(reservation.CapacityReservationId, reservation);
+        }
       }
     }
     const nowMs = this.options.clock.now();
@@ -55,8 +57,7 @@ export class CapacityReservations {
       .sort((left, right) => (left.id < right.id ? -1 : 1));
   }
 
-  private async matching(term: Term): Promise<CapacityReservation[]> {
-    const query = reservationQuery(term);
+  private async matching(query: DescribeCapacityReservationsCommandInput): Promise<CapacityReservation[]> {
     const key = JSON.stringify(query);
     const known = this.found.get(key);
     if (known !== undefined) return known;
@@ -105,12 +106,14 @@ export class CapacityReservations {
 
 const activeOnly = { Name: 'state', Values: ['active'] };
 
-/** What EC2 is asked for one term; an id beside other fields counts alone. */
-export function reservationQuery(term: Term): DescribeCapacityReservationsCommandInput {
-  if (term.id !== undefined) return { CapacityReservationIds: [term.id], Filters: [activeOnly] };
+/** What EC2 is asked for one term: an id is a question of its own, beside what else the term says. */
+export function reservationQueries(term: Term): DescribeCapacityReservationsCommandInput[] {
+  const byId = term.id === undefined ? [] : [{ CapacityReservationIds: [term.id], Filters: [activeOnly] }];
+  const isSelecting = Object.keys(term.tags ?? {}).length > 0 || term.instanceMatchCriteria !== undefined;
+  if (byId.length > 0 && !isSelecting) return byId;
   const filters = [activeOnly, ...tagFilters(term.tags)];
   if (term.ownerID !== undefined) filters.push({ Name: 'owner-id', Values: [term.ownerID] });
   if (term.instanceMatchCriteria !== undefined)
     filters.push({ Name: 'instance-match-criteria', Values: [term.instanceMatchCriteria] });
-  return { Filters: filters };
+  return [...byId, { Filters: filters }];
 }

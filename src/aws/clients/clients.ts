@@ -40,21 +40,31 @@ export interface AwsClientOptions {
   version: string;
   /** Discovered unless given. */
   region?: string;
+  /** Asked right before a call that changes something is sent: false refuses it. Absent: always. */
+  mayWrite?: () => boolean;
+  /** How long one attempt may take, and a call in all. */
+  attemptTimeoutMs?: number;
+  callTimeoutMs?: number;
   /** Instead of the SDK's default chain. */
   lookUpCredentials?: () => Promise<AwsCredentialIdentity>;
 }
 
 /** The first try and two more, with the SDK's jittered back-off in between. */
 const maxAttempts = 3;
+/** Three attempts of the longest kind fit; a call that waits at a token bucket for longer is better asked anew. */
+const defaultCallTimeoutMs = 240_000;
 
 export async function createAwsClients(options: AwsClientOptions): Promise<AwsClients> {
   const { clock, env, version } = options;
   const region = options.region ?? (await discoverRegion(env));
-  const handler = httpHandler(env);
+  const handler = httpHandler(env, options.attemptTimeoutMs);
   const lookUp = options.lookUpCredentials ?? credentialChain({ region, requestHandler: handler, env });
   const credentials = new Credentials(clock, lookUp);
   const metrics = requestMetrics(options.metrics);
-  const instruments: Instruments = { clock, env, credentials, limits: new RateLimits(clock), metrics };
+  const callMs = options.callTimeoutMs ?? defaultCallTimeoutMs;
+  const { mayWrite = () => true } = options;
+  const limits = new RateLimits(clock);
+  const instruments: Instruments = { clock, env, credentials, limits, metrics, callMs, mayWrite };
   // Marked as memoized, so that the SDK asks ours at every call instead of keeping what it got.
   const provider = Object.assign(() => credentials.get(), { memoized: true });
   const shared = {

@@ -3,13 +3,16 @@
 // without a restart.
 import { readFileSync } from 'node:fs';
 import type { AwsCredentialIdentity } from '@smithy/types';
-import { type Clock, messageOf } from '../../base/index.ts';
+import { type Clock, messageOf, within } from '../../base/index.ts';
 import { credentialsMissing } from './credential-chain.ts';
 
 /** As long before the end as the SDK itself: a call that starts now may take minutes. */
 const renewBeforeMs = 300_000;
 /** A chain that just failed is not asked again within this time: each try may cost calls to STS or the metadata service. */
 const failureHoldsMs = 1_000;
+
+/** A source is a file, a service one hop away or a process; one that says nothing for so long is asked anew. */
+const lookUpMs = 60_000;
 
 /** What AWS says when it does not accept the credentials themselves, as opposed to what they may do. */
 const refusals = new Set([
@@ -47,7 +50,7 @@ export class Credentials {
     const nowMs = this.clock.now();
     const leftMs = (this.current?.expiration?.getTime() ?? Infinity) - nowMs;
     if (this.current !== undefined && leftMs > renewBeforeMs) return this.current;
-    if (this.failure !== undefined && nowMs - this.failure.atMs < failureHoldsMs) {
+    if (this.failure !== undefined && this.clock.elapsed() - this.failure.atMs < failureHoldsMs) {
       if (this.current !== undefined && leftMs > 0) return this.current;
       throw this.failure.error;
     }
@@ -64,11 +67,16 @@ export class Credentials {
 
   private async renew(): Promise<AwsCredentialIdentity> {
     try {
-      this.current = await this.lookUp();
+      this.current = await within(
+        this.clock,
+        lookUpMs,
+        this.lookUp(),
+        () => new Error(`the source of AWS credentials gave none within ${lookUpMs / 1000} s`),
+      );
       this.failure = undefined;
       return this.current;
     } catch (error) {
-      this.failure = { error, atMs: this.clock.now() };
+      this.failure = { error, atMs: this.clock.elapsed() };
       // Not yet expired ones serve while the source is out of order.
       if (this.current !== undefined && (this.current.expiration?.getTime() ?? 0) > this.clock.now())
         return this.current;

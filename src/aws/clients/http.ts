@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { rootCertificates } from 'node:tls';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { KerfError, messageOf } from '../../base/index.ts';
+import { BoundedHttpHandler } from './bounded-handler.ts';
 
 /** More than the longest poll (20 s) and the largest list; three attempts stay under four minutes. */
 const attemptTimeoutMs = 70_000;
@@ -13,16 +14,20 @@ const connectTimeoutMs = 5_000;
 /** A batch of launches may have a hundred calls under way; more would only wait in EC2's own queue. */
 const mostConnections = 150;
 
-export function httpHandler(env: Record<string, string | undefined>): NodeHttpHandler {
+export function httpHandler(
+  env: Record<string, string | undefined>,
+  exchangeMs: number = attemptTimeoutMs,
+): NodeHttpHandler {
   const ca = authorities(env['AWS_CA_BUNDLE']);
   const shared = { keepAlive: true, maxSockets: mostConnections, proxyEnv: env as NodeJS.ProcessEnv };
-  return new NodeHttpHandler({
+  const options = {
     connectionTimeout: connectTimeoutMs,
-    requestTimeout: attemptTimeoutMs,
+    requestTimeout: exchangeMs,
     throwOnRequestTimeout: true,
     httpAgent: new HttpAgent(shared),
     httpsAgent: new HttpsAgent({ ...shared, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) }),
-  });
+  };
+  return new BoundedHttpHandler(options, exchangeMs);
 }
 
 function authorities(file: string | undefined): string[] | undefined {

@@ -41,7 +41,7 @@ export class ZonalShiftClient {
 
   private async getManagedResource(arn: string): Promise<ManagedResource> {
     const { handler, clock, metrics } = this.options;
-    const startedMs = clock.now();
+    const startedMs = clock.elapsed();
     const action = 'GetManagedResource';
     let status = 0;
     try {
@@ -51,7 +51,7 @@ export class ZonalShiftClient {
       if (status === 200) return JSON.parse(text) as ManagedResource;
       throw refusal(arn, status, text, response.headers);
     } finally {
-      const facts = { service: 'ARC Zonal Shift', action, status, durationMs: clock.now() - startedMs };
+      const facts = { service: 'ARC Zonal Shift', action, status, durationMs: clock.elapsed() - startedMs };
       metrics.attempted(facts);
       metrics.called(facts, 0);
     }

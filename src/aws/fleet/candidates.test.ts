@@ -76,11 +76,17 @@ describe('F1: what is compatible and available', () => {
     expect(names(kept(types, [among(label.instanceType, 'm.small')]))).toEqual(['m.small']);
   });
 
+  test('a type with less than nothing of a resource takes no claim, also one that does not ask for it', () => {
+    const overhead = { kubeReserved: { memory: '100Gi' } };
+    const small = { ...type('m.small', [offering(onDemand, 1)]), overhead };
+    expect(names(kept([small, type('m.large', [offering(onDemand, 1)])], [], { cpu: '1' }))).toEqual(['m.large']);
+  });
+
   test('an offering that changes the capacity counts where it is available and allowed', () => {
     const bigger = { capacityOverride: { cpu: '8' } };
     const withOverride = (change: Partial<OfferingSpec> & { zone?: string }) =>
       type('m.large', [offering(onDemand, 1), offering(onDemand, 1, { ...bigger, ...change })]);
-    const ask = (each: InstanceTypeSpec) => names(kept([each], [among(label.zone, 'a')], { cpu: '10' }));
+    const ask = (each: InstanceTypeSpec) => names(kept([each], [among(label.zone, 'a')], { cpu: '8' }));
     expect(ask(withOverride({}))).toEqual(['m.large']);
     expect(ask(withOverride({ available: false }))).toEqual([]);
     expect(ask(withOverride({ zone: 'b' }))).toEqual([]);

@@ -47,6 +47,11 @@ test.each(seen.filter(([, , reason]) => !asKnown.includes(reason)))(
   },
 );
 
+test('a permissions boundary counts before images', () => {
+  const text = 'UnauthorizedOperation: Not authorized for images: with an explicit deny in a permissions boundary';
+  expect(failureReason(text).reason).toBe('Unauthorized');
+});
+
 test('what nobody foresaw is told in the words of EC2, not in all of them', () => {
   const text = 'Invalid device name /dev/xvda';
   expect(failureReason(awsRefusal('InvalidBlockDeviceMapping', text))).toEqual({

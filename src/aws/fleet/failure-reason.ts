@@ -40,15 +40,15 @@ const rules: readonly Rule[] = [
   },
   {
     anyOf: denied,
-    and: 'Not authorized for images',
-    reason: 'AMIAuthorizationFailure',
-    message: 'User is not authorized for AMI used in instance launch',
-  },
-  {
-    anyOf: denied,
     and: 'with an explicit deny in a permissions boundary',
     reason: 'Unauthorized',
     message: 'User is not authorized to perform this operation due to a permission boundary',
+  },
+  {
+    anyOf: denied,
+    and: 'Not authorized for images',
+    reason: 'AMIAuthorizationFailure',
+    message: 'User is not authorized for AMI used in instance launch',
   },
   {
     anyOf: denied,

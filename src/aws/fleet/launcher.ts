@@ -84,11 +84,17 @@ export class Launcher {
   }
 
   async launch(claim: NodeClaim, nodeClass: EC2NodeClass, types: readonly InstanceTypeSpec[]): Promise<Ec2Instance> {
+    // A launch without any would get the default group of the VPC, in which nodes cannot reach the cluster.
+    if ((nodeClass.status?.securityGroups ?? []).length === 0) {
+      const text = `no security groups are present in the status of EC2NodeClass ${nodeClass.metadata.name}`;
+      throw new CloudError('createFailed', text, { conditionReason: 'LaunchFailed', conditionMessage: text });
+    }
     const { match, candidates } = this.choiceFor(claim, types);
     const wish: LaunchWish = {
       nodeClass,
       claim,
       ...this.purchase(match, candidates),
+      allTypes: candidates.map(({ type }) => type.name),
       tenancy: match.allows(awsLabel.instanceTenancy, 'default') ? 'default' : 'dedicated',
       placementGroup: this.options.placementGroupOf(nodeClass),
       tags: resourceTags(nodeClass, {
@@ -217,7 +223,7 @@ export class Launcher {
     this.errors.handle(errors, {
       capacityType: wish.capacityType,
       placementGroup: group === undefined ? undefined : { id: group.id, partition },
-      instanceTypes: wish.candidates.map(({ type }) => type.name),
+      instanceTypes: wish.allTypes,
       reservationOf: (name) => planned[names.indexOf(name)]?.spec.reservation?.id,
     });
     if (!errors.some(isRoleError)) return;

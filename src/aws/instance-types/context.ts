@@ -55,6 +55,8 @@ export interface InstanceTypeContext {
   networkInterfaces: readonly NetworkInterfaceSetting[];
   nestedVirtualization: boolean;
   connectionTracking: boolean;
+  /** Nitro enclaves are on (`enclaveOptions.enabled`). */
+  enclaves: boolean;
   reservations: readonly CapacityReservation[];
   placementGroup?: { id: string; strategy: string; partitions?: number };
   /** Part of a machine's memory that the hypervisor and the kernel keep (setting `vmMemoryOverheadPercent`). */

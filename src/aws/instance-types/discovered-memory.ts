@@ -8,7 +8,7 @@ export class DiscoveredMemory {
   private readonly bytes: ExpiringMap<string, number>;
   private changes = 0;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'elapsed'>) {
     this.bytes = new ExpiringMap(clock, rememberMs);
   }
 

@@ -99,6 +99,8 @@ function instanceTypeInfo(info: Ec2InstanceType): InstanceTypeInfo | undefined {
       EbsOptimizedInfo: ebs.EbsOptimizedInfo && {
         MaximumBandwidthInMbps: ebs.EbsOptimizedInfo.MaximumBandwidthInMbps,
       },
+      MaximumEbsAttachments: ebs.MaximumEbsAttachments,
+      AttachmentLimitType: ebs.AttachmentLimitType,
     },
     GpuInfo: info.GpuInfo && {
       Gpus: (info.GpuInfo.Gpus ?? []).map(({ Name, Manufacturer, Count, MemoryInfo }) => ({
@@ -125,7 +127,9 @@ function instanceTypeInfo(info: Ec2InstanceType): InstanceTypeInfo | undefined {
     InstanceStorageInfo: info.InstanceStorageInfo && {
       TotalSizeInGB: info.InstanceStorageInfo.TotalSizeInGB,
       NvmeSupport: info.InstanceStorageInfo.NvmeSupport,
+      DiskCount: info.InstanceStorageInfo.Disks?.reduce((sum, { Count = 1 }) => sum + Count, 0),
     },
+    NitroEnclavesSupport: info.NitroEnclavesSupport,
     PlacementGroupInfo: info.PlacementGroupInfo && {
       SupportedStrategies: info.PlacementGroupInfo.SupportedStrategies,
     },

@@ -1,6 +1,7 @@
 // Every type of the built-in table, for every family of images, under the settings that change its size: what core makes of
 // it against the published formulas, written down here once more in plain numbers.
 import { describe, expect, test } from 'vitest';
+import { staticKubelet } from '../../api/index.ts';
 import { parseQuantity, quantityIn } from '../../base/index.ts';
 import { allocatableOf, type InstanceTypeSpec } from '../../core/index.ts';
 import { contextOf, family, infos, type } from './instance-types.testing.ts';
@@ -45,7 +46,8 @@ const cases: Record<string, Case> = {
 
 function expected(info: (typeof infos)[number], name: string, { spec = {}, ...settings }: Case): object {
   const isWindows = name.startsWith('Windows');
-  const { kubelet = {}, networkInterfaces = [] } = spec;
+  const { networkInterfaces = [] } = spec;
+  const kubelet = staticKubelet(spec.kubelet ?? {});
   const cores = info.VCpuInfo.DefaultVCpus;
   const efaOnly = networkInterfaces.filter(({ interfaceType }) => interfaceType === 'efa-only').length;
   const cards = info.NetworkInfo?.NetworkCards ?? [];

@@ -41,6 +41,9 @@ export interface InstanceTypeInfo {
     | {
         EbsOptimizedSupport?: string | undefined;
         EbsOptimizedInfo?: { MaximumBandwidthInMbps?: number | undefined } | undefined;
+        MaximumEbsAttachments?: number | undefined;
+        /** `shared` or `dedicated`. */
+        AttachmentLimitType?: string | undefined;
       }
     | undefined;
   GpuInfo?: { Gpus?: (Accelerator & { MemoryInfo?: { SizeInMiB?: number } | undefined })[] } | undefined;
@@ -48,7 +51,15 @@ export interface InstanceTypeInfo {
     | { NeuronDevices?: (Accelerator & { CoreInfo?: { Count?: number | undefined } | undefined })[] }
     | undefined;
   InferenceAcceleratorInfo?: { Accelerators?: Accelerator[] } | undefined;
-  InstanceStorageInfo?: { TotalSizeInGB?: number | undefined; NvmeSupport?: string | undefined } | undefined;
+  InstanceStorageInfo?:
+    | {
+        TotalSizeInGB?: number | undefined;
+        NvmeSupport?: string | undefined;
+        /** Ours: how many, added up. */
+        DiskCount?: number | undefined;
+      }
+    | undefined;
+  NitroEnclavesSupport?: string | undefined;
   PlacementGroupInfo?: { SupportedStrategies?: string[] | undefined } | undefined;
 }
 

@@ -1,5 +1,6 @@
 // From EC2's description of a type to what the planner reads: labels, capacity, overhead, offerings for one class.
 import type { InstanceTypeSpec } from '../../core/index.ts';
+import { attachmentLimits } from './attachments.ts';
 import { capacityOf } from './capacity.ts';
 import type { InstanceTypeContext } from './context.ts';
 import type { InstanceTypeInfo } from './instance-type-info.ts';
@@ -25,6 +26,7 @@ export function instanceTypeBuilder(context: InstanceTypeContext): InstanceTypeB
       requirements: requirementsOf(info),
       capacity: capacityOf(info, context),
       overhead: overheadOf(info),
+      volumeAttachmentLimits: attachmentLimits(info, context),
       offerings: offeringsOf(info),
     }),
   };

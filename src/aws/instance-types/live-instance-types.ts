@@ -139,7 +139,7 @@ export class InstanceTypes {
 
   /** The class's view, found by the object, by its shape, or made. */
   private view(nodeClass: EC2NodeClass): ClassView {
-    const nowMs = this.options.clock.now();
+    const nowMs = this.options.clock.elapsed();
     const group = this.options.placementGroupOf(nodeClass);
     let shape = this.viewOf.get(nodeClass);
     if (shape === undefined) this.viewOf.set(nodeClass, (shape = shapeOf(nodeClass)));
@@ -187,6 +187,7 @@ function shapeOf({ spec, status }: EC2NodeClass): string {
     spec.instanceStorePolicy,
     spec.cpuOptions,
     spec.connectionTracking,
+    spec.enclaveOptions,
     spec.amiFamily,
     spec.amiSelectorTerms.find(({ alias }) => alias !== undefined)?.alias,
   ]);

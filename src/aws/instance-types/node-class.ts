@@ -1,19 +1,21 @@
 // What an EC2NodeClass says about its machines, read from the raw object. A class nobody has reconciled yet (a file on
 // disk) has no subnets in its status: it is then taken to reach every zone of the region.
+import { staticKubelet } from '../../api/index.ts';
 import { type AmiFamily, amiFamilyOf } from './ami-family.ts';
-import type { BlockDevice, CapacityReservation, InstanceTypeContext, KubeletSettings } from './context.ts';
+import type { BlockDevice, CapacityReservation, InstanceTypeContext } from './context.ts';
 
 /** The fields of an EC2NodeClass that shape its instance types. */
 export interface NodeClassShape {
   spec?: {
     amiFamily?: string;
     amiSelectorTerms?: { alias?: string }[];
-    kubelet?: KubeletSettings;
+    kubelet?: Parameters<typeof staticKubelet>[0];
     blockDeviceMappings?: BlockDevice[];
     instanceStorePolicy?: string;
     networkInterfaces?: { networkCardIndex: number; deviceIndex: number; interfaceType: string }[];
     cpuOptions?: { nestedVirtualization?: string };
     connectionTracking?: object;
+    enclaveOptions?: { enabled: boolean };
   };
   status?: {
     subnets?: { zone: string; zoneID?: string }[];
@@ -38,6 +40,7 @@ type ClassPart = Pick<
   | 'networkInterfaces'
   | 'nestedVirtualization'
   | 'connectionTracking'
+  | 'enclaves'
   | 'reservations'
 >;
 
@@ -55,12 +58,13 @@ export function readNodeClass(
   return {
     classZones: zonesOf(status.subnets, allZones),
     amiFamily: nodeClass === undefined ? familyOfUnknownClass : amiFamilyOf(spec),
-    kubelet: spec.kubelet ?? {},
+    kubelet: staticKubelet(spec.kubelet ?? {}),
     blockDevices: spec.blockDeviceMappings ?? [],
     raid0: spec.instanceStorePolicy === 'RAID0',
     networkInterfaces: spec.networkInterfaces ?? [],
     nestedVirtualization: spec.cpuOptions?.nestedVirtualization === 'enabled',
     connectionTracking: spec.connectionTracking !== undefined,
+    enclaves: spec.enclaveOptions?.enabled === true,
     reservations: (status.capacityReservations ?? []).map(
       (entry): CapacityReservation => ({
         id: entry.id,

@@ -132,6 +132,7 @@ export function requirementBuilder(context: InstanceTypeContext): RequirementBui
     oneOf(awsLabel.instanceTenancy, ['default', 'dedicated']),
     oneOf(awsLabel.placementGroupId, group === undefined ? [] : [group.id]),
     oneOf(awsLabel.placementGroupPartition, partitionsOf(context)),
+    oneOf(awsLabel.nitroSandbox, context.enclaves ? ['true'] : []),
   ];
   return (info) => {
     const architecture = architectureOf(info);

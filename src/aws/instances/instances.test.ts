@@ -181,8 +181,15 @@ describe('deleting', () => {
       );
     }
     expect(ec2.inputs('TerminateInstances')).toEqual([]);
-    there = [machine('i-1', { Tags: tagList({ 'kubernetes.io/cluster/demo': 'owned' }) })];
-    await after(instances.delete('i-1'));
+    const noPool = { 'kubernetes.io/cluster/demo': 'owned', 'eks:eks-cluster-name': 'demo' };
+    there = [machine('i-1', { Tags: tagList(noPool) })];
+    await expect(after(instances.delete('i-1'))).rejects.toThrow('instance i-1 has no tag karpenter.sh/nodepool');
+    await expect(after(instances.createTags('i-1', { a: 'b' }))).rejects.toMatchObject({ code: 'InstanceForeign' });
+    expect([ec2.inputs('TerminateInstances'), ec2.inputs('CreateTags')]).toEqual([[], []]);
+    there = [
+      machine('i-2', { Tags: tagList({ 'kubernetes.io/cluster/demo': 'owned', 'karpenter.sh/nodepool': 'a' }) }),
+    ];
+    await after(instances.delete('i-2'));
     expect(ec2.inputs('TerminateInstances')).toHaveLength(1);
   });
 

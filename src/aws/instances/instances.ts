@@ -17,7 +17,7 @@ import { isAwsNotFound } from '../aws-errors.ts';
 import type { Batcher } from '../batching/batcher.ts';
 import { type DescribeRequest, describeBatcher, terminateBatcher } from '../batching/ec2-batchers.ts';
 import { allPages } from '../paging.ts';
-import { tagList } from '../tags.ts';
+import { tagList, whyForeign } from '../tags.ts';
 import { type Ec2Instance, isGoing, readInstance } from './ec2-instance.ts';
 
 export interface InstancesOptions {
@@ -111,7 +111,7 @@ export class Instances {
   async delete(id: string): Promise<void> {
     const instance = await this.get(id, { isFresh: true });
     if (isGoing(instance)) return;
-    this.refuseForeign(instance);
+    this.refuseForeign(instance, 'terminate');
     this.refuseShifted(instance, 'terminate');
     try {
       const change = await this.terminate.add(id);
@@ -133,7 +133,11 @@ export class Instances {
 
   async createTags(id: string, tags: Readonly<Record<string, string>>): Promise<void> {
     const known = this.seen.get(id)?.instance;
-    if (known !== undefined) this.refuseShifted(known, 'tag');
+    if (known !== undefined) {
+      // Before: whoever is tagged as ours is terminated as ours.
+      this.refuseForeign(known, 'tag');
+      this.refuseShifted(known, 'tag');
+    }
     try {
       await this.options.ec2.send(new CreateTagsCommand({ Resources: [id], Tags: tagList(tags) }));
     } catch (error) {
@@ -166,16 +170,11 @@ export class Instances {
     return zoneId !== undefined && this.options.isShifted(zoneId);
   }
 
-  /** A claim's status names its machine, and whoever may write it could name any: only those of the cluster are ended. */
-  private refuseForeign({ id, tags }: Ec2Instance): void {
-    const { clusterName } = this.options;
-    const ownership = `${awsTag.clusterPrefix}${clusterName}`;
-    if (tags[awsTag.clusterName] === clusterName || tags[ownership] === 'owned') return;
-    throw new KerfError(
-      'InstanceForeign',
-      `cannot terminate: instance ${id} has neither tag ${awsTag.clusterName}=${clusterName} nor ${ownership}=owned; tag it or terminate it by hand`,
-      { retryable: true },
-    );
+  private refuseForeign({ id, tags }: Ec2Instance, action: string): void {
+    const why = whyForeign(tags, this.options.clusterName);
+    if (why === undefined) return;
+    const message = `cannot ${action}: instance ${id} ${why}; tag it, or ${action} it by hand`;
+    throw new KerfError('InstanceForeign', message, { retryable: true });
   }
 
   private refuseShifted(instance: Ec2Instance, action: string): void {

@@ -89,6 +89,7 @@ export class LaunchChecks {
         nodeClass,
         claim: anyClaim(nodeClass),
         candidates: [{ type, offerings: [{ requirements: [], price: 0, available: true }] }],
+        allTypes: [type.name],
         capacityType: capacityType.onDemand,
         tenancy,
         placementGroup: placementGroupOf(nodeClass),

@@ -7,13 +7,15 @@ import { reservationOf } from '../fleet/candidates.ts';
 import type { LaunchTemplateSpec } from './launch-template.ts';
 
 export const efaResource = 'vpc.amazonaws.com/efa';
-/** Asked for by pods that run Nitro enclaves. */
-const enclaveResource = 'eks.amazonaws.com/nip-slots';
+/** Asked for by pods that run Nitro enclaves: today's name, and that of Karpenter 1.14. */
+const enclaveResources = ['eks.amazonaws.com/nitro-sandbox', 'eks.amazonaws.com/nip-slots'];
 
 export interface LaunchWish {
   nodeClass: EC2NodeClass;
   claim: NodeClaim;
   candidates: readonly Candidate[];
+  /** Names of every type the claim may be, also of those that are not sold as this capacity type. */
+  allTypes: readonly string[];
   capacityType: string;
   tenancy: string;
   placementGroup: { id: string; strategy: string } | undefined;
@@ -103,7 +105,7 @@ function specOf(wish: LaunchWish, key: TemplateKey, parts: BootParts, userDataIn
     efaCount: key.efaCount,
     connectionTracking: spec.connectionTracking,
     cpuOptions: spec.cpuOptions,
-    enclave: requested(wish.claim, enclaveResource),
+    enclave: hasEnclave(wish),
     tenancy: wish.tenancy,
     placementGroup:
       placementGroup === undefined
@@ -130,6 +132,12 @@ export function partitionOf({
 export function requested(claim: NodeClaim, resource: string): boolean {
   const amount = claim.spec.resources?.requests?.[resource];
   return amount !== undefined && String(amount) !== '0';
+}
+
+/** The class decides; where it says nothing, a claim that names the resource does, whatever the amount. */
+function hasEnclave({ nodeClass, claim }: LaunchWish): boolean {
+  const requests = claim.spec.resources?.requests ?? {};
+  return nodeClass.spec.enclaveOptions?.enabled ?? enclaveResources.some((resource) => resource in requests);
 }
 
 function efaCountOf({ claim, nodeClass }: LaunchWish, { capacity }: InstanceTypeSpec): number {

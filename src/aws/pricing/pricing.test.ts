@@ -171,7 +171,9 @@ describe('M1: when AWS does not say', () => {
     spotPrices = [];
     const prices = pricing();
     await expect(prices.refresh()).rejects.toThrow('no spot prices');
-    expect(prices.spot('m5.large', 'us-east-1b')).toBe(0.1);
+    // The built-in price, also where the on-demand price is known to be another by now.
+    expect(prices.onDemand('m5.large')).toBe(0.1);
+    expect(prices.spot('m5.large', 'us-east-1b')).toBe(0.096);
   });
 
   test('an isolated VPC keeps the table for on-demand and updates spot; GovCloud asks nothing of Pricing', async () => {

@@ -1,7 +1,7 @@
 // What machines cost. Starts from the figures that ship with the project, so that nothing waits for AWS; what AWS says
 // later is laid over them, and a failed or partial answer takes nothing away.
 //
-// Spot prices are per zone. Until AWS first told any, the on-demand price stands in; from then on a type without a price in
+// Spot prices are per zone. Until AWS first told any, the built-in on-demand price stands in; from then on a type without a price in
 // a zone cannot be had as spot there.
 import { DescribeSpotPriceHistoryCommand, type EC2Client } from '@aws-sdk/client-ec2';
 import type { PricingClient } from '@aws-sdk/client-pricing';
@@ -30,13 +30,15 @@ const spotPageSize = 2_000;
 export class Pricing implements Prices {
   private readonly options: PricingOptions;
   private readonly onDemandByType: Map<string, number>;
+  private readonly builtIn: Readonly<Record<string, number>>;
   private readonly spotByPool = new Map<string, Map<string, number>>();
   private isSpotKnown = false;
   private changes = 0;
 
   constructor(options: PricingOptions) {
     this.options = options;
-    this.onDemandByType = new Map(Object.entries(builtInPrices(options.tables, options.region)));
+    this.builtIn = builtInPrices(options.tables, options.region);
+    this.onDemandByType = new Map(Object.entries(this.builtIn));
   }
 
   /** Rises whenever a price changed. */
@@ -49,7 +51,7 @@ export class Pricing implements Prices {
   }
 
   spot(instanceType: string, zone: string): number | undefined {
-    return this.isSpotKnown ? this.spotByPool.get(instanceType)?.get(zone) : this.onDemand(instanceType);
+    return this.isSpotKnown ? this.spotByPool.get(instanceType)?.get(zone) : this.builtIn[instanceType];
   }
 
   /** Both kinds, each on its own: one that fails does not keep the other from being brought up to date. */

@@ -11,7 +11,7 @@ function open(answer: () => unknown) {
   const ec2 = fakeEc2({ DescribeSecurityGroups: answer });
   return {
     clock,
-    groups: new SecurityGroups({ ec2: ec2.client, clock }),
+    groups: new SecurityGroups({ ec2: ec2.client, clock, refreshMs: 60_000 }),
     inputs: () => ec2.inputs<DescribeSecurityGroupsCommandInput>('DescribeSecurityGroups'),
   };
 }

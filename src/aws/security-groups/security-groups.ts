@@ -16,16 +16,16 @@ export interface FoundSecurityGroup {
   name?: string;
 }
 
-const ttlMs = 60_000;
 const pageSize = 500;
 
 export class SecurityGroups {
   private readonly ec2: EC2Client;
   private readonly found: ExpiringMap<string, FoundSecurityGroup[]>;
 
-  constructor({ ec2, clock }: { ec2: EC2Client; clock: Clock }) {
+  /** `refreshMs`: setting `securityGroupRefreshInterval`. */
+  constructor({ ec2, clock, refreshMs }: { ec2: EC2Client; clock: Clock; refreshMs: number }) {
     this.ec2 = ec2;
-    this.found = new ExpiringMap(clock, ttlMs);
+    this.found = new ExpiringMap(clock, refreshMs);
   }
 
   /** By id. */

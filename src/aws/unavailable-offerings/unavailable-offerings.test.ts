@@ -25,6 +25,16 @@ test('a mark concerns its own pool only, and ends after three minutes', async ()
   expect(offerings.isUnavailable(pool(), [])).toBe(false);
 });
 
+test('marked pools are listed until their time is over, those of placement groups not', async () => {
+  offerings.markPool(pool());
+  offerings.markPool({ ...pool('b'), placementGroup: group });
+  offerings.markSubnet('subnet-1');
+  const until = new Date(clock.now() + unavailableMs).toISOString().replace('.000', '');
+  expect(offerings.list()).toEqual([{ ...pool(), until, reason: 'EC2 has no capacity' }]);
+  await clock.runFor(unavailableMs);
+  expect(offerings.list()).toEqual([]);
+});
+
 test('marking again starts the three minutes again', async () => {
   offerings.markPool(pool());
   offerings.markPool(pool('b'));

@@ -5,7 +5,8 @@
 // 1. Marking again starts the time again; what is past its time is available at once, whoever looks.
 // 2. `sequenceOf` changes whenever the answer for a type may have changed, by a mark or by its end: what was derived from
 //    it can be kept as long as the number is the same.
-import type { Clock } from '../../base/index.ts';
+import { type Clock, formatTime } from '../../base/index.ts';
+import type { FailedOffering } from '../../core/index.ts';
 
 export const unavailableMs = 3 * 60_000;
 
@@ -18,7 +19,7 @@ export interface Pool {
 }
 
 export class UnavailableOfferings {
-  private readonly clock: Pick<Clock, 'now'>;
+  private readonly clock: Pick<Clock, 'elapsed' | 'now'>;
   /** When each mark ends, by what it is about; in the order of their ends, as all last equally long. */
   private readonly marks = new Map<string, { untilMs: number; instanceType: string | undefined }>();
   /** How many marks there are about a type; about all types under undefined. Most types have none, most of the time. */
@@ -28,7 +29,7 @@ export class UnavailableOfferings {
   private common = 0;
   private changes = 0;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'elapsed' | 'now'>) {
     this.clock = clock;
   }
 
@@ -71,6 +72,18 @@ export class UnavailableOfferings {
     );
   }
 
+  /** The marked pools outside placement groups, as snapshots list them. */
+  list(): FailedOffering[] {
+    this.forget();
+    // Marks end by elapsed time; readers compare with the wall clock.
+    const wallMs = this.clock.now() - this.clock.elapsed();
+    return [...this.marks].flatMap(([key, { untilMs, instanceType }]) => {
+      const [capacityType = '', , zone = '', ...group] = key.split(':');
+      if (instanceType === undefined || group.length > 0) return [];
+      return [{ instanceType, zone, capacityType, until: formatTime(wallMs + untilMs), reason: 'EC2 has no capacity' }];
+    });
+  }
+
   private isPoolMarked(pool: Pool): boolean {
     const { placementGroup: group, ...general } = pool;
     if (this.marks.has(poolKey(general))) return true;
@@ -83,12 +96,12 @@ export class UnavailableOfferings {
     this.forget();
     // Marked last, ends last.
     if (!this.marks.delete(key)) this.marksOf.set(instanceType, (this.marksOf.get(instanceType) ?? 0) + 1);
-    this.marks.set(key, { untilMs: this.clock.now() + unavailableMs, instanceType });
+    this.marks.set(key, { untilMs: this.clock.elapsed() + unavailableMs, instanceType });
     this.bump(instanceType);
   }
 
   private forget(): void {
-    const nowMs = this.clock.now();
+    const nowMs = this.clock.elapsed();
     for (const [key, { untilMs, instanceType }] of this.marks) {
       if (untilMs > nowMs) return;
       this.remove(key, instanceType);

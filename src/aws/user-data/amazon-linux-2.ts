@@ -12,18 +12,21 @@ function customParts(custom: string): MimePart[] {
   return looksLikeMime(custom) ? readMime(custom) : [partOf(shellScript, custom)];
 }
 
+/** One word of a shell, whatever is in it. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
 function bootstrapScript(input: UserDataInput): string {
   const { cluster, kubelet, raid0 } = input;
   const dns = kubelet.clusterDNS?.[0];
   const lines = [
     [
-      `/etc/eks/bootstrap.sh '${cluster.name}' --apiserver-endpoint '${cluster.endpoint}'`,
-      ...(cluster.caBundle ? [`--b64-cluster-ca '${cluster.caBundle}'`] : []),
+      `/etc/eks/bootstrap.sh ${quoted(cluster.name)} --apiserver-endpoint ${quoted(cluster.endpoint)}`,
+      ...(cluster.caBundle ? [`--b64-cluster-ca ${quoted(cluster.caBundle)}`] : []),
     ].join(' '),
     ...(isIpv6Cluster(input) ? ['--ip-family ipv6'] : []),
-    ...(dns === undefined ? [] : [`--dns-cluster-ip '${dns}'`]),
+    ...(dns === undefined ? [] : [`--dns-cluster-ip ${quoted(dns)}`]),
     '--use-max-pods false',
-    `--kubelet-extra-args '${kubeletFlags(input)}'`,
+    `--kubelet-extra-args ${quoted(kubeletFlags(input))}`,
     ...(raid0 ? ['--local-disks raid0'] : []),
   ];
   return [

@@ -23,7 +23,8 @@ function customParts(custom: string): MimePart[] {
 function isYamlMapping(text: string): boolean {
   // A script can happen to be YAML too: `echo a: b` is a mapping.
   if (text.trimStart().startsWith('#!')) return false;
-  const document = parseDocument(text, { logLevel: 'silent' });
+  // A key that is there twice is a mistake in a NodeConfig, which nodeadm will name; it makes no script of it.
+  const document = parseDocument(text, { logLevel: 'silent', uniqueKeys: false });
   return document.errors.length === 0 && isMap(document.contents);
 }
 

@@ -4,7 +4,7 @@
 import { KerfError } from '../../base/index.ts';
 import { isTable, TomlLiteral, type TomlTable, type TomlValue } from './toml-reader.ts';
 
-type Shape = 'text' | 'number' | 'flag' | 'texts' | 'textOrTexts' | 'commands' | TableShape;
+type Shape = 'text' | 'number' | 'count' | 'flag' | 'texts' | 'textOrTexts' | 'commands' | TableShape;
 type TableShape = { every: Shape } | { only: Readonly<Record<string, Shape>> };
 
 const texts: Shape = { every: 'text' };
@@ -43,9 +43,12 @@ const kubernetes: TableShape = {
     'kube-api-burst': 'number',
     'kube-api-qps': 'number',
     'kube-reserved': texts,
-    'log-level': 'number',
+    'log-level': 'count',
     'max-pods': 'number',
     'memory-manager-policy': 'text',
+    'memory-manager-reserved-memory': {
+      every: { only: { enabled: 'flag', memory: 'text', 'hugepages-1Gi': 'text', 'hugepages-2Mi': 'text' } },
+    },
     'node-labels': texts,
     'node-taints': { every: 'textOrTexts' },
     'pod-pids-limit': 'number',
@@ -120,6 +123,7 @@ const isLiteral = (value: TomlValue, pattern: RegExp): boolean =>
 const plainShapes: Record<Extract<Shape, string>, { is: (value: TomlValue) => boolean; name: string }> = {
   text: { is: isText, name: 'a string' },
   number: { is: (value) => isLiteral(value, /^[+-]?[\d_]+$|^0[xob]/), name: 'a whole number' },
+  count: { is: (value) => isLiteral(value, /^\+?[\d_]+$|^0[xob]/), name: 'a whole number, not negative' },
   flag: { is: (value) => isLiteral(value, /^(true|false)$/), name: 'true or false' },
   texts: { is: isTexts, name: 'a list of strings' },
   textOrTexts: { is: (value) => isText(value) || isTexts(value), name: 'a string or a list of strings' },

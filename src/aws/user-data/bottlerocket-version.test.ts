@@ -26,7 +26,8 @@ const image = (id: string, name: string) => ({ id, name, requirements: [] });
 test.each<[string, Terms, string[], string]>([
   ['the alias', [{ alias: 'bottlerocket@1.20.0' }], ['bottlerocket-aws-k8s-1.32-x86_64-v1.30.0'], '1.20.0'],
   ['the name of a term', [{ name: 'bottlerocket-aws-k8s-1.32-x86_64-v1.21.0-abc' }], [], 'v1.21.0'],
-  ['the image a term names', [{ id: 'ami-0' }], ['own-v1.22.0'], 'v1.22.0'],
+  ['the image a term names', [{ id: 'ami-0' }], ['my-bottlerocket-v1.22.0'], 'v1.22.0'],
+  ['no image of another make', [{ id: 'ami-0' }], ['own-v1.22.0'], ''],
   ['any image of Bottlerocket', [{ tags: { a: 'b' } }], ['own-v1.22.0', 'bottlerocket-v1.23.0'], 'v1.23.0'],
   ['nothing', [{ tags: { a: 'b' } }], ['own-v1.22.0'], ''],
 ])('the version is told by %s', (_, amiSelectorTerms, names, version) => {

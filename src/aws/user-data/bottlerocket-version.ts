@@ -5,13 +5,14 @@ const tokenOf = (name: string | undefined): string | undefined =>
   name?.split('-').find((token) => token.startsWith('v') && token.includes('.'));
 
 export function bottlerocketVersion({ spec, status }: Pick<EC2NodeClass, 'spec' | 'status'>): string {
-  const images = status?.amis ?? [];
+  // Other images may carry versions of something else in their names.
+  const named = (status?.amis ?? []).filter(({ name }) => name?.includes('bottlerocket'));
   const ids = new Set(spec.amiSelectorTerms.flatMap(({ id }) => id ?? []));
   const hints = [
     ...spec.amiSelectorTerms.map(({ alias }) => alias?.split('@')[1]),
     ...spec.amiSelectorTerms.map(({ name }) => tokenOf(name)),
-    ...images.filter(({ id }) => ids.has(id)).map(({ name }) => tokenOf(name)),
-    ...images.filter(({ name }) => name?.includes('bottlerocket')).map(({ name }) => tokenOf(name)),
+    ...named.filter(({ id }) => ids.has(id)).map(({ name }) => tokenOf(name)),
+    ...named.map(({ name }) => tokenOf(name)),
   ];
   return hints.find((hint) => hint !== undefined) ?? '';
 }

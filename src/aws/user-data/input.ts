@@ -1,12 +1,12 @@
 // What user data is made from, once the class, the claim and the cluster have been put together: everything a node needs
 // to know to join. One builder per family of images turns it into text.
-import { isIPv6 } from 'node:net';
-import { type EC2NodeClass, label, type NodeClaim, taint } from '../../api/index.ts';
-import { formatGoDuration, parseGoDuration } from '../../base/index.ts';
+import { isIP, isIPv6 } from 'node:net';
+import { type EC2NodeClass, label, type NodeClaim, type StaticKubelet, staticKubelet, taint } from '../../api/index.ts';
+import { formatGoDuration, KerfError, parseGoDuration } from '../../base/index.ts';
 import { sameTaint } from '../../core/index.ts';
 import { type AmiFamily, amiFamilyOf } from '../instance-types/ami-family.ts';
 
-export type KubeletSpec = NonNullable<EC2NodeClass['spec']['kubelet']>;
+export type KubeletSpec = StaticKubelet;
 export type NodeTaint = NonNullable<NodeClaim['spec']['taints']>[number];
 
 export interface ClusterFacts {
@@ -61,8 +61,9 @@ export function userDataInput(request: UserDataRequest): UserDataInput {
   };
   const taints = [...(claim.taints ?? []), ...(claim.startupTaints ?? [])];
   if (!taints.some((each) => sameTaint(each, taint.unregistered))) taints.push({ ...taint.unregistered });
-  const { kubelet = {} } = spec;
+  const kubelet = staticKubelet(spec.kubelet ?? {});
   const hasDns = (kubelet.clusterDNS ?? []).length > 0;
+  for (const address of kubelet.clusterDNS ?? []) refuseUnlessAddress(address);
   return {
     ...request,
     family,
@@ -76,6 +77,13 @@ export function userDataInput(request: UserDataRequest): UserDataInput {
     raid0: spec.instanceStorePolicy === 'RAID0',
     custom: (spec.userData ?? '').trim() === '' ? '' : (spec.userData ?? ''),
   };
+}
+
+/** It becomes an argument of a script that runs as root. */
+function refuseUnlessAddress(text: string): void {
+  if (isIP(text) !== 0) return;
+  const message = `cannot boot nodes with spec.kubelet.clusterDNS ${JSON.stringify(text)}: it is not an IP address; write one like 10.100.0.10`;
+  throw new KerfError('UserDataInvalid', message);
 }
 
 /** Entries in the order of their keys: the same input always gives the same bytes. */

@@ -53,11 +53,18 @@ export function plainBody({ headers, body }: MimePart): string {
 function withoutQuotedPrintable(part: MimePart): MimePart {
   const { [transferEncoding]: encoding, ...headers } = part.headers;
   if (encoding?.toLowerCase() !== 'quoted-printable') return part;
-  const text = part.body.replaceAll(/[ \t]+$/gm, '').replaceAll('=\n', '');
+  const text = part.body.split('\n').map(withoutBlankEnd).join('\n').replaceAll('=\n', '');
   // Bytes first, characters then: one character may be several escapes.
   const bytes = Buffer.from(text).toString('latin1');
   const plain = bytes.replaceAll(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return { headers, body: Buffer.from(plain, 'latin1').toString() };
+}
+
+/** By hand: a pattern looks at every run of blanks again from each of its blanks. */
+function withoutBlankEnd(line: string): string {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] === ' ' || line[end - 1] === '\t')) end -= 1;
+  return line.slice(0, end);
 }
 
 function split(body: string, mark: string): string[] {
@@ -86,11 +93,11 @@ function readHeaders(text: string): MimePart {
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') return { headers, body: lines.slice(index + 1).join('\n') };
     const folded = /^[ \t]+(.*)$/.exec(line);
-    const header = /^([\w-]+):\s*(.*?)\s*$/.exec(line);
+    const header = /^([\w-]+):(.*)$/.exec(line);
     if (folded !== null && last !== '') headers[last] += ` ${folded[1]?.trim()}`;
     else if (header !== null) {
       last = canonical(header[1] ?? '');
-      headers[last] = header[2] ?? '';
+      headers[last] = (header[2] ?? '').trim();
     } else throw unreadable(`line ${index + 1} of a header is none`);
   }
   return { headers, body: '' };

@@ -144,6 +144,8 @@ class Reader {
     if (first === '{') return this.inlineTable();
     const text = this.match(literal);
     if (text === undefined) throw this.expected('a value');
+    const problem = literalProblem(text);
+    if (problem !== undefined) throw this.expected(problem);
     return new TomlLiteral(text);
   }
 
@@ -208,12 +210,19 @@ class Reader {
       /\\(?:u([\da-fA-F]{4})|U([\da-fA-F]{8})|([\s\S]))/g,
       (_, short?: string, long?: string, letter?: string) => {
         const code = short ?? long;
-        if (code !== undefined) return String.fromCodePoint(Number.parseInt(code, 16));
+        if (code !== undefined) return this.character(Number.parseInt(code, 16));
         const character = escapes[letter ?? ''];
         if (character === undefined) throw this.expected('an escape that TOML has');
         return character;
       },
     );
+  }
+
+  /** Halves of a surrogate pair are no characters, in an escape as little as beyond Unicode. */
+  private character(code: number): string {
+    const isCharacter = code <= 0x10_ff_ff && (code < 0xd8_00 || code > 0xdf_ff);
+    if (!isCharacter) throw this.expected('an escape that stands for a character');
+    return String.fromCodePoint(code);
   }
 
   private match(pattern: RegExp): string | undefined {
@@ -244,6 +253,29 @@ class Reader {
       retryable: true,
     });
   }
+}
+
+const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+const wholeNumber = /^([+-]?)(0x[\da-fA-F_]+|0o[0-7_]+|0b[01_]+|[\d_]+)$/;
+const date = /^(\d{4})-(\d{2})-(\d{2})/;
+const clockTime = /(?:^|[Tt ])(\d{2}):(\d{2}):(\d{2})/;
+
+/** What is wrong with the value of a number or time; its form is right. */
+function literalProblem(text: string): string | undefined {
+  const whole = wholeNumber.exec(text);
+  if (whole !== null) {
+    const size = BigInt((whole[2] ?? '0').replaceAll('_', ''));
+    const value = whole[1] === '-' ? -size : size;
+    return value < int64.least || value > int64.most ? 'a number of at most 64 bits' : undefined;
+  }
+  const [, year, month, day] = (date.exec(text) ?? []).map(Number);
+  if (year !== undefined && month !== undefined && day !== undefined) {
+    const last = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+    if (month < 1 || month > 12 || day < 1 || day > last) return 'a day that exists';
+  }
+  const [, hour, minute, second] = (clockTime.exec(text) ?? []).map(Number);
+  const isTime = hour === undefined || (hour < 24 && (minute ?? 0) < 60 && (second ?? 0) <= 60);
+  return isTime ? undefined : 'a time that exists';
 }
 
 export const isTable = (value: TomlValue | undefined): value is TomlTable =>

@@ -68,6 +68,26 @@ describe('TOML', () => {
     expect(() => readToml(text)).toThrow(`cannot read spec.userData as TOML: line ${line}: expected`);
   });
 
+  test.each([
+    'a = 2026-02-30',
+    'a = 2026-13-01T00:00:00Z',
+    'a = 24:00:00',
+    'a = 9223372036854775808',
+    'a = -9223372036854775809',
+    'a = 0x8000000000000000',
+    'a = "\\uD800"',
+    'a = "\\U00110000"',
+  ])('%s cannot be', (text) => {
+    expect(() => readToml(text)).toThrow('line 1: expected');
+  });
+
+  test.each(['a = 2024-02-29', 'a = 23:59:60', 'a = 9223372036854775807', 'a = -9223372036854775808', 'a = 1_000'])(
+    '%s can',
+    (text) => {
+      expect(Object.keys(readToml(text))).toEqual(['a']);
+    },
+  );
+
   test('a key called __proto__ is a key like any other', () => {
     expect(Object.keys(readToml('__proto__ = 1\n[a.__proto__]\nb = 2'))).toEqual(['__proto__', 'a']);
     expect(({} as { b?: unknown }).b).toBeUndefined();

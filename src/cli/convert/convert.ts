@@ -1,11 +1,10 @@
 // `kerf convert`: prints manifests of any age as v1, with their comments, and says what changed and what is left to
 // decide.
-import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { KerfError } from '../../base/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { readUnits, type Unit } from '../manifests/index.ts';
-import { counted, paintFor, progressLine, wrapText } from '../output/index.ts';
+import { counted, paintFor, progressLine, wrapText, writeWhole } from '../output/index.ts';
 import { noteText } from './notes.ts';
 import { type ObjectNotes, type Rewritten, rewrite } from './rewrite.ts';
 
@@ -51,6 +50,7 @@ async function convert(terminal: Terminal, files: string[], options: Options): P
   const paint = paintFor({ ...terminal, isTerminal: terminal.errIsTerminal });
   const progress = progressLine(terminal);
   const units: Unit[] = [];
+  const prose = new Set<string>();
   let unreadable = 0;
   for await (const item of readUnits(names, { stdin: terminal.stdin })) {
     if (item.kind === 'unreadable') {
@@ -59,13 +59,18 @@ async function convert(terminal: Terminal, files: string[], options: Options): P
       continue;
     }
     const { unit } = item;
-    if (options.write === true && (unit.isProse || unit.file === 'stdin'))
-      throw new KerfError(
-        'WrongFlag',
-        `--write changes YAML and JSON files, not ${unit.file}; leave it out to print the result`,
-      );
+    if (options.write === true && unit.file === 'stdin')
+      throw new KerfError('WrongFlag', '--write changes files, not standard input; omit --write to print');
+    if (options.write === true && unit.isProse) {
+      prose.add(unit.file);
+      continue;
+    }
     if (!unit.isProse || isWholeObject(unit.text)) units.push(unit);
   }
+  for (const file of prose)
+    terminal.err(`skipped ${file}: --write changes YAML and JSON files only; omit --write to print its samples\n`);
+  if (units.length === 0 && prose.size > 0 && unreadable === 0)
+    throw new KerfError('WrongFlag', 'nothing to write: there is no YAML or JSON file; omit --write to print');
   const output = options.write === true ? new Files() : new Stream(terminal);
   const objects: ObjectNotes[] = [];
   const broken: Rewritten[] = [];
@@ -145,7 +150,7 @@ class Files {
   async close(terminal: Terminal): Promise<void> {
     for (const [name, { text, isChanged }] of this.#files) {
       if (!isChanged) continue;
-      await writeFile(name, text);
+      await writeWhole(name, text);
       terminal.out(`changed ${name}\n`);
     }
   }

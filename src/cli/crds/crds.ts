@@ -1,9 +1,10 @@
 // `kerf crds`: prints the CustomResourceDefinitions, or writes them to a folder.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { KerfError, messageOf } from '../../base/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
+import { writeWhole } from '../output/index.ts';
 import { type CrdFile, crdFiles, crdYaml } from './crd-files.ts';
 
 interface Flags {
@@ -47,7 +48,7 @@ async function writeFiles(terminal: Terminal, folder: string, files: CrdFile[], 
     await makeFolder(folder);
     for (const { name, crd } of files) {
       const path = join(folder, format === 'json' ? name.replace(/yaml$/, 'json') : name);
-      await writeFile(path, format === 'json' ? json(crd) : crdYaml(crd));
+      await writeWhole(path, format === 'json' ? json(crd) : crdYaml(crd));
       terminal.out(`${path}\n`);
     }
   } catch (thrown) {

@@ -2,7 +2,7 @@
 // are opened, so that every object is a manifest of its own.
 import type { Chunk } from './chunks.ts';
 import type { FieldPath } from './field-path.ts';
-import { type FullYaml, offsetInDocument, readFullYaml } from './full-yaml.ts';
+import { type FullYaml, offsetInDocument, readFullYaml, tooDeepAt } from './full-yaml.ts';
 import { readJson } from './json.ts';
 import { blockAt, type Manifest, type Position, positionAt, type SyntaxProblem } from './manifest.ts';
 import { isMap } from './plain-data.ts';
@@ -15,7 +15,8 @@ export function* manifestsIn(file: string, chunk: Chunk): Generator<Manifest> {
 }
 
 function yamlManifest(file: string, chunk: Chunk): Manifest {
-  const quick = readQuickYaml(chunk.text);
+  // One that is too deep is for the full reader to explain.
+  const quick = tooDeepAt(chunk.text) === undefined ? readQuickYaml(chunk.text) : unsure;
   if (quick !== unsure) {
     const start = firstWord(chunk.text);
     return manifest(file, chunk, start, quick, [], () => {

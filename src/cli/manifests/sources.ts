@@ -11,6 +11,9 @@ export type Source =
 /** Files that a folder is searched for; a file named outright may have any name. */
 const manifestFile = /\.(ya?ml|json|md|markdown|mdx|txt)$/i;
 
+/** Values and description of a Helm chart: no objects, and nothing to report about that. */
+const chartFile = /^(values([-.].*)?|.*[-.]values|chart)\.ya?ml$/i;
+
 /** Largest text a JavaScript string can safely hold, with room for what is built from it. */
 const maxBytes = 400 * 1024 * 1024;
 
@@ -37,6 +40,7 @@ async function* readFolder(folder: string): AsyncGenerator<Source> {
   entries.sort((one, other) => (one.name < other.name ? -1 : 1));
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+    if (chartFile.test(entry.name)) continue;
     if (entry.isDirectory() || manifestFile.test(entry.name)) yield* readPath(join(folder, entry.name));
   }
 }

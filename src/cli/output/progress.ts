@@ -14,10 +14,15 @@ export interface Progress {
 }
 
 export function progressLine(
-  terminal: Pick<Terminal, 'err' | 'errIsTerminal' | 'columns'>,
+  terminal: Pick<Terminal, 'err' | 'errIsTerminal' | 'columns' | 'control'>,
   nowMs: () => number = () => performance.now(),
 ): Progress {
   if (!terminal.errIsTerminal) return { show: () => undefined, clear: () => undefined };
+  const draw = (control: string, line = ''): void => {
+    if (terminal.control === undefined) return terminal.err(control + line);
+    terminal.control(control, 'err');
+    terminal.err(line);
+  };
   const startedMs = nowMs();
   let drawnMs = Number.NEGATIVE_INFINITY;
   let drawn = false;
@@ -27,13 +32,13 @@ export function progressLine(
       if (now - startedMs < quietMs || now - drawnMs < redrawMs) return;
       drawnMs = now;
       drawn = true;
-      terminal.err(`\r\u001b[K${fitLine(text(), terminal.columns - 1)}`);
+      draw('\r\u001b[K', fitLine(text(), terminal.columns - 1));
     },
     clear() {
       if (!drawn) return;
       drawn = false;
       drawnMs = Number.NEGATIVE_INFINITY;
-      terminal.err('\r\u001b[K');
+      draw('\r\u001b[K');
     },
   };
 }

@@ -1,6 +1,7 @@
 // Aligned tables for people. Columns are as wide as their widest cell; numbers stand right; the last column is never
 // padded, so piping into other tools leaves no trailing blanks. Cells may carry colour.
 import { textWidth } from './text-width.ts';
+import { oneLine } from './visible.ts';
 
 export interface Column {
   title: string;
@@ -28,11 +29,11 @@ export function table(
   const heading = options.heading ?? ((text: string) => text);
   const titles = columns.map((column) => column.title);
   const widths = columns.map((column, index) =>
-    rows.reduce((widest, row) => Math.max(widest, textWidth(row[index] ?? '')), textWidth(column.title)),
+    rows.reduce((widest, row) => Math.max(widest, textWidth(oneLine(row[index] ?? ''))), textWidth(column.title)),
   );
   const layOut = (cells: readonly string[], brush: (text: string) => string): string => {
     const parts = columns.map((column, index) => {
-      const cell = cells[index] ?? '';
+      const cell = oneLine(cells[index] ?? '');
       const blanks = ' '.repeat((widths[index] ?? 0) - textWidth(cell));
       if (column.align === 'right') return blanks + brush(cell);
       return index === columns.length - 1 ? brush(cell) : brush(cell) + blanks;

@@ -1,8 +1,17 @@
 // The price below which no plan for the same pods can be: HiGHS solves the relaxation that the planner's core describes.
 // The solver is WebAssembly and loaded only when asked for; in the bundled command its binary is part of the file.
 import type { default as highs } from 'highs';
-import { KerfError } from '../../base/index.ts';
-import { indexSnapshot, type Plan, priceRelaxation, type Snapshot, type World } from '../../core/index.ts';
+import { atOnce, KerfError } from '../../base/index.ts';
+import {
+  configurationBound,
+  indexSnapshot,
+  type LinearProgram,
+  type Plan,
+  priceRelaxation,
+  relaxationOf,
+  type Snapshot,
+  type World,
+} from '../../core/index.ts';
 import { solverBinary } from './solver-binary.ts';
 
 /** Node has it, the types of Node without a browser do not. */
@@ -30,7 +39,13 @@ export async function lowerBoundPerHour(input: Snapshot | World, plan: Plan): Pr
   const world = 'workload' in input ? input : indexSnapshot(input);
   const placed = new Set([...plan.newNodes, ...plan.existingNodes].flatMap(({ pods }) => pods));
   if (placed.size === 0) return 0;
-  const program = priceRelaxation(world, placed);
+  const relaxation = relaxationOf(world, placed);
+  const byFillings = atOnce(configurationBound(relaxation));
+  const byRoom = await linearBound(priceRelaxation(relaxation), plan);
+  return Math.max(byFillings, byRoom);
+}
+
+async function linearBound(program: LinearProgram, plan: Plan): Promise<number> {
   const highs = await loadSolver();
   const numCols = program.cost.length;
   const numRows = program.rowLower.length;

@@ -3,6 +3,7 @@
 import { label } from '../../api/names.ts';
 import type { PoolInstanceTypes, ProviderFacts, Snapshot, SnapshotObject, SnapshotSettings } from '../../core/index.ts';
 import type { GivenCatalogue } from './catalogue-document.ts';
+import { withLaunchingClaims } from './launching.ts';
 import { withOverlays } from './overlays.ts';
 import {
   guessProvider,
@@ -47,16 +48,14 @@ export async function completeSnapshot(snapshot: Snapshot, options: CompletionOp
     const names = `${unknown.slice(0, 3).join(', ')}${unknown.length > 3 ? ', …' : ''}`;
     notes.add(`nodes have instance types that no catalogue here has (${names}): give theirs with --instance-types`);
   }
-  return {
-    snapshot: {
-      ...snapshot,
-      time: options.time ?? snapshot.time ?? newestCreation(objects),
-      settings: { ...snapshot.settings, ...options.settings },
-      provider: facts,
-      instanceTypes: [...(snapshot.instanceTypes ?? []), ...filled],
-    },
-    notes: [...notes],
+  const completed: Snapshot = {
+    ...snapshot,
+    time: options.time ?? snapshot.time ?? newestCreation(objects),
+    settings: { ...snapshot.settings, ...options.settings },
+    provider: facts,
+    instanceTypes: [...(snapshot.instanceTypes ?? []), ...filled],
   };
+  return { snapshot: withLaunchingClaims(completed, facts), notes: [...notes] };
 }
 
 /** Types of nodes of these NodePools that the pools do not offer: their prices are not known. */

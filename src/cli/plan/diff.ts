@@ -48,7 +48,17 @@ export interface PlanDiff {
   moves: Move[];
   /** Pods without a place after that had one before, and the other way round. */
   lost: string[];
+  /** Why, by workload: the reason that decides. */
+  lostReasons: LostReason[];
   gained: string[];
+}
+
+export interface LostReason {
+  workload: string;
+  pods: number;
+  code: string;
+  message: string;
+  nodePool?: string;
 }
 
 export function comparePlans(before: NamedPlan, after: NamedPlan): PlanDiff {
@@ -57,6 +67,7 @@ export function comparePlans(before: NamedPlan, after: NamedPlan): PlanDiff {
   const names = new WorkloadNames(after.snapshot);
   const isUnplaced = (places: Map<string, string>, pod: string): boolean => places.get(pod) === nowhere;
   const shared = [...to.keys()].filter((pod) => from.has(pod)).sort();
+  const lost = shared.filter((pod) => isUnplaced(to, pod) && !isUnplaced(from, pod));
   return {
     apiVersion: 'kerf/v1',
     kind: 'PlanDiff',
@@ -65,9 +76,32 @@ export function comparePlans(before: NamedPlan, after: NamedPlan): PlanDiff {
     pricePerHour: roundPrice(after.plan.pricePerHour - before.plan.pricePerHour),
     nodes: nodesChanges(before.plan, after.plan),
     moves: movesOf(shared, from, to, names),
-    lost: shared.filter((pod) => isUnplaced(to, pod) && !isUnplaced(from, pod)),
+    lost,
+    lostReasons: reasonsOf(after.plan, lost, names),
     gained: shared.filter((pod) => isUnplaced(from, pod) && !isUnplaced(to, pod)),
   };
+}
+
+function reasonsOf({ unschedulable }: Plan, lost: readonly string[], names: WorkloadNames): LostReason[] {
+  const wanted = new Set(lost);
+  const byText = new Map<string, LostReason>();
+  for (const { pod, reasons } of unschedulable) {
+    const [first] = reasons;
+    if (!wanted.has(pod) || first === undefined) continue;
+    const { code, message, nodePool } = first;
+    const workload = names.of(pod);
+    const key = `${workload}\n${nodePool ?? ''}\n${message}`;
+    const known = byText.get(key) ?? {
+      workload,
+      pods: 0,
+      code,
+      message,
+      ...(nodePool === undefined ? {} : { nodePool }),
+    };
+    known.pods += 1;
+    byText.set(key, known);
+  }
+  return [...byText.values()].sort((left, right) => right.pods - left.pods);
 }
 
 const nowhere = 'no place';

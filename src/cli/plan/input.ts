@@ -3,6 +3,8 @@
 import { KerfError } from '../../base/index.ts';
 import type { NodeStateEntry, Snapshot, SnapshotObject } from '../../core/index.ts';
 import { counted } from '../output/index.ts';
+import type { ClusterReading } from '../snapshot/cluster.ts';
+import type { ControllerReading } from '../snapshot/controller-facts.ts';
 import type { ReadSource } from '../snapshot/read-snapshot.ts';
 import { readSnapshot } from '../snapshot/read-snapshot.ts';
 import type { CollectedManifests } from './manifests/collect.ts';
@@ -13,7 +15,7 @@ export interface InputOptions {
   files: readonly string[];
   snapshotFile?: string;
   /** Reads the live cluster, if one was asked for. */
-  readCluster?: () => Promise<Snapshot>;
+  readCluster?: () => Promise<ClusterReading>;
   source: ReadSource;
 }
 
@@ -23,11 +25,14 @@ export interface PlanInput {
   addedPools: Set<string>;
   /** What was left out and why; for people. */
   notes: string[];
+  /** Of a live cluster: what its controller says about itself. */
+  controller?: ControllerReading;
 }
 
 export async function readInput(options: InputOptions): Promise<PlanInput> {
   const notes: string[] = [];
-  const base = await readBase(options, notes);
+  const live = options.snapshotFile === undefined ? await options.readCluster?.() : undefined;
+  const base = live?.snapshot ?? (await readBase(options, notes));
   const collected = await readManifestFiles(options);
   addIgnored(collected.ignored, notes);
   const [inside, ...more] = collected.snapshots;
@@ -42,6 +47,7 @@ export async function readInput(options: InputOptions): Promise<PlanInput> {
   const { objects, notes: expansionNotes } = objectsOf(collected.objects, start?.objects.items);
   notes.push(...collected.notes, ...expansionNotes);
   return {
+    ...(live === undefined ? {} : { controller: live.controller }),
     snapshot: merge(start, objects),
     addedPools: new Set(objects.filter(({ kind }) => kind === 'NodePool').map(({ metadata }) => metadata.name)),
     notes,
@@ -61,7 +67,7 @@ async function readBase(options: InputOptions, notes: string[]): Promise<Snapsho
     addIgnored(unknownKinds, notes);
     return snapshot;
   }
-  return options.readCluster?.();
+  return undefined;
 }
 
 function addIgnored(kinds: Map<string, number>, notes: string[]): void {

@@ -7,6 +7,7 @@ import { KerfError, parseTime } from '../../base/index.ts';
 import { type Plan, type PlanOptions, planSnapshot, type Snapshot, type SnapshotSettings } from '../../core/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { type Progress, paintFor, progressLine } from '../output/index.ts';
+import { settingsNote } from '../snapshot/controller-facts.ts';
 import { type CompletionOptions, completeSnapshot } from './complete.ts';
 import { comparePlans } from './diff.ts';
 import { type InputOptions, readInput } from './input.ts';
@@ -27,6 +28,7 @@ export interface PlanFlags {
   instanceTypes?: string;
   preferencePolicy?: 'Respect' | 'Ignore';
   minValuesPolicy?: 'Strict' | 'BestEffort';
+  featureGates?: string;
   bound?: boolean;
   improve: boolean;
   time?: string;
@@ -65,10 +67,14 @@ export function configure(command: Command, run: CommandRunner): void {
     .option('--instance-types <file>', 'a catalogue: KWOK format, or instanceTypes as in a snapshot')
     .addOption(new Option('--preference-policy <policy>', 'what preferences count for').choices(['Respect', 'Ignore']))
     .addOption(new Option('--min-values-policy <policy>', 'what minValues count for').choices(['Strict', 'BestEffort']))
+    .option(
+      '--feature-gates <list>',
+      "gates of the controller, like SpotToSpotConsolidation=true; by default the controller's own",
+    )
     .option('--bound', 'also compute the price below which no plan can be')
     .option(
       '--node-cost <usd>',
-      'what a node costs per hour beyond its price, when plans are compared (0.005)',
+      'penalty in USD/h per node when comparing plans (0.005)',
       amount('USD per hour like 0.02, or 0'),
     )
     .option('--no-improve', 'leave out the search for cheaper nodes after the first packing')
@@ -190,20 +196,27 @@ export async function makePlan(
 ): Promise<PlannedSnapshot> {
   const snapshot = await loadSnapshot(terminal, flags, files, progress);
   progress.show(() => 'planning');
-  const plan = planSnapshot(snapshot, {
+  const selectors = await deviceSelectors(snapshot);
+  const planned = planSnapshot(snapshot, {
     ...options,
     improve: flags.improve,
     stopwatch: () => performance.now(),
-    ...(await deviceSelectors(snapshot)),
+    ...selectors,
   });
+  const plan = planned.unschedulable.length > 0 ? await confirmed(planned, snapshot, selectors) : planned;
   return { plan: flags.bound === true ? await withBound(plan, snapshot, progress) : plan, snapshot };
+}
+
+async function confirmed(plan: Plan, snapshot: Snapshot, selectors: Parameters<typeof planSnapshot>[1]): Promise<Plan> {
+  const { confirmSuggestions } = await import('./confirm/confirm-suggestions.ts');
+  return confirmSuggestions(plan, snapshot, selectors ?? {});
 }
 
 /** CEL is loaded only where devices are planned. */
 export async function deviceSelectors({ settings }: Snapshot): Promise<Pick<PlanOptions, 'compileDeviceSelector'>> {
   if (settings?.ignoreDRARequests !== false) return {};
-  const { compileDeviceSelector } = await import('../../api/index.ts');
-  return { compileDeviceSelector };
+  const { compileStrangersSelector } = await import('../../controllers/index.ts');
+  return { compileDeviceSelector: compileStrangersSelector };
 }
 
 /** The snapshot that flags ask for, complete; what had to be assumed is told. */
@@ -214,12 +227,18 @@ export async function loadSnapshot(
   progress: Progress,
 ): Promise<Snapshot> {
   const input = await readInput(inputOptions(terminal, flags, files, progress));
+  const published = input.controller?.kind === 'found' ? input.controller.facts.settings : undefined;
   const { snapshot, notes } = await completeSnapshot(input.snapshot, {
+    ...(published?.reservedEnis === undefined ? {} : { reservedEnis: published.reservedEnis }),
+    ...(published?.vmMemoryOverheadPercent === undefined
+      ? {}
+      : { vmMemoryOverhead: published.vmMemoryOverheadPercent }),
     ...(await completionOptions(terminal, flags, input.snapshot)),
     addedPools: input.addedPools,
   });
   progress.clear();
-  for (const note of [...input.notes, ...notes]) terminal.err(`note: ${note}\n`);
+  const aboutSettings = input.controller === undefined ? [] : [settingsNote(input.controller, settingFlagsOf(flags))];
+  for (const note of [...input.notes, ...notes, ...aboutSettings]) terminal.err(`note: ${note}\n`);
   return snapshot;
 }
 
@@ -264,6 +283,8 @@ async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot:
   if (flags.preferencePolicy !== undefined) settings.preferencePolicy = flags.preferencePolicy;
   if (flags.minValuesPolicy !== undefined) settings.minValuesPolicy = flags.minValuesPolicy;
   if (flags.nodeCost !== undefined) settings.nodeCostPerHour = flags.nodeCost;
+  if (flags.featureGates !== undefined)
+    settings.featureGates = { ...snapshot.settings?.featureGates, ...(await gatesIn(flags.featureGates)) };
   const options: CompletionOptions = { settings };
   if (flags.provider !== undefined) options.provider = flags.provider;
   if (flags.region !== undefined) options.region = flags.region;
@@ -288,6 +309,24 @@ async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot:
     options.catalogue = await readCatalogue(flags.instanceTypes, { stdin: terminal.stdin });
   }
   return options;
+}
+
+/** `A=true,B=false`, as the controller reads it. */
+async function gatesIn(text: string): Promise<Record<string, boolean>> {
+  const { parseSettings } = await import('../../server/index.ts');
+  const { featureGates } = parseSettings({ 'feature-gates': text }, {}).settings;
+  const given = new Set(text.split(',').map((each) => each.split('=')[0]?.trim()));
+  return Object.fromEntries(Object.entries(featureGates).filter(([name]) => given.has(name)));
+}
+
+/** The flags given that stand for settings of the controller. */
+function settingFlagsOf(flags: PlanFlags): string[] {
+  const names = {
+    featureGates: '--feature-gates',
+    preferencePolicy: '--preference-policy',
+    minValuesPolicy: '--min-values-policy',
+  };
+  return Object.entries(names).flatMap(([key, flag]) => (flags[key as keyof PlanFlags] === undefined ? [] : [flag]));
 }
 
 /** A number of a flag that is not negative; `isFit` may ask for more. */

@@ -6,14 +6,28 @@ import { perHour, perMonth } from './money.ts';
 const mostLines = 40;
 
 export function renderDiff(diff: PlanDiff, paint: Paint): string {
-  const sections = [summary(diff, paint)];
+  const sections = [...warnings(diff, paint), summary(diff, paint)];
   if (diff.nodes.length > 0) sections.push(`${paint.bold('Nodes to launch')}\n${nodes(diff, paint)}`);
   const moved = diff.moves.reduce((sum, { pods }) => sum + pods, 0);
   if (moved > 0) sections.push(`${paint.bold(`${counted(moved, 'pod')} placed elsewhere`)}\n${moves(diff)}`);
   else sections.push('Every pod gets the same kind of place.\n');
-  if (diff.lost.length > 0) sections.push(paint.red(`${counted(diff.lost.length, 'pod')} would lose their place.\n`));
   if (diff.gained.length > 0) sections.push(paint.green(`${counted(diff.gained.length, 'pod')} would gain a place.\n`));
   return sections.join('\n');
+}
+
+/** What a cheaper price must not hide comes before it. */
+function warnings({ before, after, lost, lostReasons }: PlanDiff, paint: Paint): string[] {
+  if (before.pods === 0 && after.pods === 0)
+    return [
+      paint.yellow('There are no pods to place: nothing is compared. Give the workload with -f or --snapshot.\n'),
+    ];
+  if (lost.length === 0) return [];
+  const its = lost.length === 1 ? 'its' : 'their';
+  const lines = lostReasons.slice(0, mostLines).map(({ workload, pods, code, message, nodePool }) => {
+    const where = nodePool === undefined ? '' : `pool ${nodePool}: `;
+    return `  ${workload} ×${pods}  ${where}${message.split(/, requirements=/)[0]} (${code})\n`;
+  });
+  return [`${paint.red(`${counted(lost.length, 'pod')} would lose ${its} place:`)}\n${lines.join('')}`];
 }
 
 function summary({ before, after, pricePerHour }: PlanDiff, paint: Paint): string {
@@ -38,10 +52,13 @@ function summary({ before, after, pricePerHour }: PlanDiff, paint: Paint): strin
     { title: after.name, align: 'right' as const },
     { title: 'change', align: 'right' as const },
   ];
-  return `${table(columns, rows, { heading: paint.dim })}${verdict(before.pricePerHour, pricePerHour)}\n`;
+  const isEmpty = before.pods === 0 && after.pods === 0;
+  return `${table(columns, rows, { heading: paint.dim })}${isEmpty ? '' : `${verdict(before, after, pricePerHour)}\n`}`;
 }
 
-function verdict(before: number, change: number): string {
+function verdict({ pricePerHour: before, unschedulable }: PlanSummary, after: PlanSummary, change: number): string {
+  const fewer = after.unschedulable - unschedulable;
+  if (fewer > 0) return `The second places ${counted(fewer, 'pod')} fewer, so prices cannot be compared.`;
   if (change === 0) return 'Both cost the same.';
   const share = before > 0 ? ` (${((Math.abs(change) / before) * 100).toFixed(1)} %)` : '';
   return `The second is ${change < 0 ? 'cheaper' : 'dearer'} by $${perMonth(Math.abs(change))} a month${share}.`;

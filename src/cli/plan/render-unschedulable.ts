@@ -1,6 +1,7 @@
 // Pods without a place, by workload and reason: why, in which pool, and what would help.
 import type { Reason, UnschedulablePod } from '../../core/index.ts';
-import { type Paint, wrapText } from '../output/index.ts';
+import type { Paint } from '../output/index.ts';
+import { reasonLines } from './render-reasons.ts';
 import { listWorkloads, type WorkloadNames } from './workload-names.ts';
 
 /** Reasons shown in full; further ones are counted. */
@@ -20,19 +21,11 @@ export function renderUnschedulable(
   const lines: string[] = [];
   for (const { reasons, pods: concerned } of complaints.slice(0, mostReasons)) {
     lines.push(`  ${paint.yellow(reasons[0]?.code ?? '')}: ${listWorkloads(names.count(concerned), 6)}`);
-    for (const reason of reasons) {
-      const where = reason.nodePool === undefined ? '' : `pool ${reason.nodePool}: `;
-      lines.push(...indented(`${where}${reason.message}`, 4, columns));
-      if (reason.suggestion !== undefined) lines.push(...indented(`try: ${reason.suggestion}`, 6, columns));
-    }
+    lines.push(...reasonLines(reasons, { paint, columns, indent: 4 }));
   }
   if (complaints.length > mostReasons)
     lines.push(`  and ${complaints.length - mostReasons} more reasons; -o json has them all`);
   return lines.map((line) => `${line}\n`).join('');
-}
-
-function indented(text: string, by: number, columns: number): string[] {
-  return wrapText(text, Math.max(40, columns - by)).map((line) => ' '.repeat(by) + line);
 }
 
 /** Pods with the same story, most pods first. */

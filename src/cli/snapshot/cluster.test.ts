@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SnapshotObject } from '../../core/index.ts';
 import { KubeError, type KubeObject, type ListOptions, type Resource } from '../../ports/index.ts';
 import { collectSnapshot } from './cluster.ts';
+import { settingsNote } from './controller-facts.ts';
 import { machinesOf } from './machines.ts';
 import { checkSnapshot } from './snapshot-document.ts';
 
@@ -14,7 +15,7 @@ function api(objects: Record<string, object[]>) {
     asked,
     async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}) {
       asked.push(resource.plural);
-      const all = objects[resource.plural];
+      const all = objects[resource.plural] ?? (resource.group === '' ? [] : undefined);
       if (all === undefined) throw new KubeError({ status: 404, reason: 'NotFound', message: 'not served' });
       const from = Number(options.continue ?? 0);
       const rest = from + 2 < all.length ? { continue: String(from + 2) } : {};
@@ -32,7 +33,7 @@ const object = (kind: string, name: string, rest: object = {}) => ({
 
 test('every page of every kind that is served is read, and Secrets are never asked for', async () => {
   const kube = api({ pods: [1, 2, 3, 4, 5].map((n) => object('Pod', `p${n}`, { spec: {} })), namespaces: [] });
-  const snapshot = await collectSnapshot(kube, now);
+  const { snapshot } = await collectSnapshot(kube, now);
   expect(snapshot.objects.items.map(({ metadata }) => metadata.name)).toEqual(['p1', 'p2', 'p3', 'p4', 'p5']);
   expect(snapshot.time).toBe('2026-11-16T04:00:00Z');
   expect(kube.asked).not.toContain('secrets');
@@ -43,7 +44,7 @@ test('every page of every kind that is served is read, and Secrets are never ask
 test('managedFields and the copy that kubectl apply leaves are dropped', async () => {
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"env": "secret"}', kept: 'yes' };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', annotations, managedFields: [{}] }, spec: {} };
-  const [item] = (await collectSnapshot(api({ pods: [pod] }), now)).objects.items;
+  const [item] = (await collectSnapshot(api({ pods: [pod] }), now)).snapshot.objects.items;
   expect(item?.metadata).toEqual({ name: 'a', annotations: { kept: 'yes' } });
 });
 
@@ -57,7 +58,7 @@ test('a list that outlives the server’s memory is begun again', async () => {
       return kube.list(resource, options);
     },
   };
-  expect((await collectSnapshot(flaky, now)).objects.items).toHaveLength(3);
+  expect((await collectSnapshot(flaky, now)).snapshot.objects.items).toHaveLength(3);
 });
 
 test('a cluster that refuses is an error, not an empty snapshot', async () => {
@@ -65,6 +66,56 @@ test('a cluster that refuses is an error, not an empty snapshot', async () => {
     list: () => Promise.reject(new KubeError({ status: 403, reason: 'Forbidden', message: 'no' })),
   };
   await expect(collectSnapshot(refusing, now)).rejects.toThrow('no');
+});
+
+test('a server that knows no pods is not a Kubernetes API', async () => {
+  const other = {
+    list: () => Promise.reject(new KubeError({ status: 404, reason: 'NotFound', message: '404 page not found' })),
+  };
+  await expect(collectSnapshot(other, now)).rejects.toThrow(/which every Kubernetes API has: check the server address/);
+});
+
+describe('what a controller says about itself', () => {
+  const settings = { provider: 'kwok', settings: { featureGates: { SpotToSpotConsolidation: true } } };
+  const state = {
+    poolState: [{ nodePool: 'default', pausedUntil: '2026-11-16T04:01:00Z' }],
+    failedOfferings: [{ instanceTypes: ['m', 'n'], zone: 'a', capacityType: 'spot' }],
+  };
+  const lease = (annotations: Record<string, string>) => ({
+    metadata: { name: 'karpenter-leader-election', namespace: 'kube-system', annotations },
+  });
+  const reading = (annotations: Record<string, string>) => collectSnapshot(api({ leases: [lease(annotations)] }), now);
+
+  test('is part of the snapshot', async () => {
+    const { snapshot, controller } = await reading({
+      'kerf.sh/settings': JSON.stringify(settings),
+      'kerf.sh/state': JSON.stringify(state),
+    });
+    const failedOfferings = ['m', 'n'].map((instanceType) => ({ instanceType, zone: 'a', capacityType: 'spot' }));
+    expect(snapshot).toMatchObject({ settings: settings.settings, ...state, failedOfferings });
+    expect(checkSnapshot(snapshot).problems).toEqual([]);
+    expect(settingsNote(controller, [])).toBe(
+      'settings of the controller with Lease kube-system/karpenter-leader-election, gates on: SpotToSpotConsolidation',
+    );
+  });
+
+  test('gives the time of a cluster whose time passes faster', async () => {
+    const clock = { time: '2027-01-01T00:00:00Z', realTime: '2026-11-16T03:59:00Z', speed: 60 };
+    const { snapshot } = await reading({
+      'kerf.sh/settings': JSON.stringify(settings),
+      'kerf.sh/state': JSON.stringify({ clock }),
+    });
+    expect(snapshot.time).toBe('2027-01-01T01:00:00Z');
+  });
+
+  test('is not there, or cannot be read: then defaults count, and that is said', async () => {
+    const { snapshot, controller } = await reading({ 'kerf.sh/settings': '{"provider":' });
+    expect(snapshot.settings).toBeUndefined();
+    expect(settingsNote(controller, ['--feature-gates'])).toMatch(
+      /^no Lease says what a controller was set to: assumed the default settings, and the flags --feature-gates; /,
+    );
+    expect(settingsNote({ kind: 'forbidden' }, [])).toMatch(/^the Leases of the cluster may not be read: assumed/);
+  });
 });
 
 describe('machines', () => {
@@ -95,9 +146,11 @@ describe('machines', () => {
     ]);
   });
 
-  test('a NodeClaim with a machine and no Node is one of its own; without a machine it is none', () => {
-    expect(machinesOf([claim('launched', 'kwok://b'), claim('wished', undefined)])).toEqual([
+  test('a NodeClaim without a Node is a machine of its own, launched or not, unless it is deleted before', () => {
+    const given = claim('given-up', undefined, { deletionTimestamp: 'x' });
+    expect(machinesOf([claim('launched', 'kwok://b'), claim('wished', undefined), given])).toEqual([
       { nodeClaim: 'launched', providerID: 'kwok://b', initialized: false, markedForDeletion: false },
+      { nodeClaim: 'wished', initialized: false, markedForDeletion: false },
     ]);
   });
 

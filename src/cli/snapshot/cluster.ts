@@ -1,11 +1,12 @@
 // A snapshot of a live cluster: read-only lists of the kinds that decisions look at. Secrets and ConfigMaps are never
 // read. Kinds that the cluster does not serve (no AWS node classes, say) are simply absent.
 import { awsGroup, group, kwokGroup } from '../../api/names.ts';
-import { formatTime } from '../../base/index.ts';
+import { KerfError } from '../../base/index.ts';
 import type { Snapshot, SnapshotObject } from '../../core/index.ts';
 import { isKubeError, type Kube, type Resource, resources } from '../../ports/index.ts';
 import type { Progress } from '../output/index.ts';
 import { version } from '../version.ts';
+import { type ControllerReading, clusterTime, readController } from './controller-facts.ts';
 import { machinesOf } from './machines.ts';
 
 const own = (kind: string, plural: string, group: string, version: string): Resource => ({
@@ -50,7 +51,12 @@ export interface ClusterOptions {
   progress?: Progress;
 }
 
-export async function snapshotOfCluster(options: ClusterOptions): Promise<Snapshot> {
+export interface ClusterReading {
+  snapshot: Snapshot;
+  controller: ControllerReading;
+}
+
+export async function snapshotOfCluster(options: ClusterOptions): Promise<ClusterReading> {
   const [{ findAccess, KubeClient }, { RealClock }] = await Promise.all([
     import('../../kube/index.ts'),
     import('../../runtime/index.ts'),
@@ -65,25 +71,40 @@ export async function snapshotOfCluster(options: ClusterOptions): Promise<Snapsh
   });
   const kube = new KubeClient({ access, clock, userAgent: `kerf/${version}`, rateLimit: { qps: 50, burst: 100 } });
   try {
-    return { ...(await collectSnapshot(kube, clock.now(), options.progress)), name: access.source };
+    const { snapshot, controller } = await collectSnapshot(kube, clock.now(), options.progress);
+    return { snapshot: { ...snapshot, name: access.source }, controller };
   } finally {
     await kube.close();
   }
 }
 
 /** Everything a decision reads, as the API has it now. */
-export async function collectSnapshot(kube: Pick<Kube, 'list'>, nowMs: number, progress?: Progress): Promise<Snapshot> {
+export async function collectSnapshot(
+  kube: Pick<Kube, 'list'>,
+  nowMs: number,
+  progress?: Progress,
+): Promise<ClusterReading> {
   const items: SnapshotObject[] = [];
   for (const wanted of wantedResources) {
     for (const object of await listAll(kube, wanted, progress)) items.push(cleaned(object));
   }
-  return {
+  const controller = await readController(kube);
+  const facts = controller.kind === 'found' ? controller.facts : undefined;
+  const { poolState, failedOfferings } = facts?.state ?? {};
+  const failed = failedOfferings?.flatMap(({ instanceTypes, ...alike }) =>
+    instanceTypes.map((instanceType) => ({ instanceType, ...alike })),
+  );
+  const snapshot: Snapshot = {
     apiVersion: 'kerf/v1',
     kind: 'Snapshot',
-    time: formatTime(nowMs),
+    time: clusterTime(nowMs, facts?.state ?? {}),
+    ...(facts === undefined ? {} : { settings: facts.settings.settings }),
     objects: { apiVersion: 'v1', kind: 'List', items },
     nodeState: machinesOf(items),
+    ...(poolState === undefined ? {} : { poolState }),
+    ...(failed === undefined ? {} : { failedOfferings: failed }),
   };
+  return { snapshot, controller };
 }
 
 async function listAll(kube: Pick<Kube, 'list'>, wanted: Resource, progress?: Progress): Promise<SnapshotObject[]> {
@@ -91,11 +112,21 @@ async function listAll(kube: Pick<Kube, 'list'>, wanted: Resource, progress?: Pr
     try {
       return await listPages(kube, wanted, progress);
     } catch (thrown) {
-      if (isKubeError(thrown, 'NotFound')) return [];
+      if (isKubeError(thrown, 'NotFound') && wanted.group !== '') return [];
+      // Every Kubernetes serves these: whatever answers here is something else.
+      if (isKubeError(thrown, 'NotFound')) throw notKubernetes(wanted, thrown);
       // The pages have outlived the server's memory of that moment: begin again, but not for ever.
       if (!isKubeError(thrown, 'Expired') || attempt === mostAttempts) throw thrown;
     }
   }
+}
+
+function notKubernetes(wanted: Resource, cause: unknown): KerfError {
+  return new KerfError(
+    'NotKubernetes',
+    `the server answers "not found" to a list of ${wanted.plural}, which every Kubernetes API has: check the server address of the kubeconfig, its path included`,
+    { cause },
+  );
 }
 
 async function listPages(kube: Pick<Kube, 'list'>, wanted: Resource, progress?: Progress): Promise<SnapshotObject[]> {

@@ -11,7 +11,7 @@ interface ClaimShape {
   status?: { providerID?: string; nodeName?: string; conditions?: { type: string; status?: string }[] };
 }
 
-/** One entry per Node, and per NodeClaim that has a machine but no Node yet. */
+/** One entry per Node, and per NodeClaim that has no Node yet, launched or not. */
 export function machinesOf(objects: readonly SnapshotObject[]): NodeStateEntry[] {
   const claims = new Map<string, SnapshotObject>();
   for (const object of objects) {
@@ -27,6 +27,12 @@ export function machinesOf(objects: readonly SnapshotObject[]): NodeStateEntry[]
     entries.push(entryOf(node, claim, providerID));
   }
   for (const [providerID, claim] of claims) entries.push(entryOf(undefined, claim, providerID));
+  // Made for pods that wait, and not launched yet: their pods need no second node.
+  for (const claim of objects) {
+    const isLaunching = claim.kind === 'NodeClaim' && !claimStatus(claim).providerID;
+    if (isLaunching && claim.metadata['deletionTimestamp'] === undefined)
+      entries.push(entryOf(undefined, claim, undefined));
+  }
   return entries;
 }
 

@@ -4,6 +4,7 @@
 //
 // Kept: what Kubernetes, Karpenter and the clouds define (instance types, zones, architectures, resource names), numbers
 // (they are compared), label keys, taints, and the names of NodePools, node classes and storage classes.
+import { annotation } from '../../api/names.ts';
 import type { Snapshot, SnapshotObject } from '../../core/index.ts';
 
 /** Fields of containers, pods and nodes that no decision reads. */
@@ -164,7 +165,10 @@ class Redactor {
 function keptAnnotations(annotations: Record<string, unknown>): Record<string, unknown> {
   const harmless = /^(true|false|yes|no|-?\d[\d.smh]*)?$/;
   return Object.fromEntries(
-    Object.entries(annotations).filter(([key, value]) => isPublic(key) && harmless.test(String(value))),
+    Object.entries(annotations).filter(
+      // Which machines the simulated provider sells decides about the plan, and is one of two words.
+      ([key, value]) => key === annotation.catalogue || (isPublic(key) && harmless.test(String(value))),
+    ),
   );
 }
 

@@ -1,6 +1,6 @@
 // Shapes of plain data, and the check that data has them. Made for documents of a hundred thousand objects: a first look
 // says only whether all is well and allocates nothing; what is wrong is worked out when something is, up to a page of it.
-import { tryParseQuantity } from '../../base/index.ts';
+import { editDistance, tryParseQuantity } from '../../base/index.ts';
 import type { FieldPath } from '../manifests/index.ts';
 
 export type Shape =
@@ -202,20 +202,8 @@ function nameOf(value: unknown): string {
 
 /** ` (did you mean "x"?)` when a known name differs only in case or by a letter or two; else the names there are. */
 function nearest(key: string, known: string[]): string {
-  const close = known.find((name) => distance(name.toLowerCase(), key.toLowerCase()) <= Math.max(1, name.length >> 2));
+  const close = known.find(
+    (name) => editDistance(name.toLowerCase(), key.toLowerCase()) <= Math.max(1, name.length >> 2),
+  );
   return close === undefined ? `; known here: ${known.join(', ')}` : `; did you mean "${close}"?`;
-}
-
-/** Letters to change, add or drop to get from one word to the other. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const same = from[i - 1] === to[j - 1] ? 0 : 1;
-      next[j] = Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + same);
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }

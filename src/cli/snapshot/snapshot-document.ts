@@ -53,6 +53,7 @@ export const instanceTypeShape: Shape = fields(
     capacity: resources,
     overhead,
     capacityOverlayApplied: flag,
+    volumeAttachmentLimits: mapOf(integer),
     dynamicResources: dynamicResourcesShape,
     offerings: listOf(offering),
   },
@@ -77,6 +78,19 @@ const snapshotShape = fields(
       maxInstanceTypes: integer,
       nodeCostPerHour: number,
       budgetTimeZone: text,
+      defaultTopologySpreadConstraints: listOf(
+        fields(
+          {
+            maxSkew: integer,
+            topologyKey: text,
+            whenUnsatisfiable: choice('DoNotSchedule', 'ScheduleAnyway'),
+            minDomains: integer,
+            nodeAffinityPolicy: choice('Honor', 'Ignore'),
+            nodeTaintsPolicy: choice('Honor', 'Ignore'),
+          },
+          ['maxSkew', 'topologyKey', 'whenUnsatisfiable'],
+        ),
+      ),
       consolidationPaybackSeconds: number,
       featureGates: mapOf(flag),
     }),
@@ -103,6 +117,24 @@ const snapshotShape = fields(
         markedForDeletion: flag,
         nominated: flag,
       }),
+    ),
+    poolState: listOf(
+      fields(
+        {
+          nodePool: text,
+          pausedUntil: text,
+          pausedBecause: fields({ code: text, message: text }),
+          inUse: resources,
+        },
+        ['nodePool'],
+      ),
+    ),
+    failedOfferings: listOf(
+      fields({ instanceType: text, zone: text, capacityType: text, until: text, reason: text }, [
+        'instanceType',
+        'zone',
+        'capacityType',
+      ]),
     ),
     instanceTypes: listOf(poolInstanceTypesShape),
   },
@@ -161,7 +193,7 @@ function checkObjects(items: readonly unknown[], problems: ShapeProblem[], unkno
 
 function checkDetails(snapshot: Snapshot, problems: ShapeProblem[]): void {
   if (snapshot.time !== undefined && parseTime(snapshot.time) === undefined) {
-    problems.push({ path: ['time'], message: 'must be a time such as 2026-11-16T04:00:00Z (RFC 3339)' });
+    problems.push({ path: ['time'], message: timeExpected });
   }
   const most = snapshot.settings?.maxInstanceTypes;
   if (most !== undefined && most < 1)
@@ -177,10 +209,29 @@ function checkDetails(snapshot: Snapshot, problems: ShapeProblem[]): void {
       problems.push({ path: ['nodeState', index], message: 'names neither a node nor a nodeClaim' });
     }
   }
-  const offered = new Set<string>();
-  for (const [index, { nodePool }] of (snapshot.instanceTypes ?? []).entries()) {
-    if (offered.has(nodePool))
-      problems.push({ path: ['instanceTypes', index], message: `is a second list for NodePool ${nodePool}: keep one` });
-    offered.add(nodePool);
+  checkOnePerPool('instanceTypes', 'list', snapshot.instanceTypes, problems);
+  checkOnePerPool('poolState', 'entry', snapshot.poolState, problems);
+  const isNoTime = (time: string | undefined): boolean => time !== undefined && parseTime(time) === undefined;
+  for (const [index, { pausedUntil }] of (snapshot.poolState ?? []).entries()) {
+    if (isNoTime(pausedUntil)) problems.push({ path: ['poolState', index, 'pausedUntil'], message: timeExpected });
+  }
+  for (const [index, { until }] of (snapshot.failedOfferings ?? []).entries()) {
+    if (isNoTime(until)) problems.push({ path: ['failedOfferings', index, 'until'], message: timeExpected });
+  }
+}
+
+const timeExpected = 'must be a time such as 2026-11-16T04:00:00Z (RFC 3339)';
+
+function checkOnePerPool(
+  field: string,
+  what: string,
+  entries: readonly { nodePool: string }[] | undefined,
+  problems: ShapeProblem[],
+): void {
+  const seen = new Set<string>();
+  for (const [index, { nodePool }] of (entries ?? []).entries()) {
+    if (seen.has(nodePool))
+      problems.push({ path: [field, index], message: `is a second ${what} for NodePool ${nodePool}: keep one` });
+    seen.add(nodePool);
   }
 }

@@ -1,10 +1,9 @@
-// `kerf snapshot`: writes down what a decision would look at in a live cluster, for planning elsewhere, for bug reports
+// `kerf snapshot`: saves every object of a live cluster that planning depends on, for planning elsewhere, for bug reports
 // and for replays. Reads only; Secrets are never asked for.
-import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { KerfError, messageOf } from '../../base/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
-import { counted, progressLine } from '../output/index.ts';
+import { counted, progressLine, writeWhole } from '../output/index.ts';
 import { snapshotOfCluster } from './cluster.ts';
 import { redactSnapshot } from './redact.ts';
 
@@ -38,7 +37,7 @@ Examples:
 async function takeSnapshot(terminal: Terminal, flags: SnapshotFlags): Promise<number> {
   const { context, kubeconfig } = flags;
   const progress = progressLine(terminal);
-  const live = await snapshotOfCluster({
+  const { snapshot: live } = await snapshotOfCluster({
     env: terminal.env,
     progress,
     ...(context === undefined ? {} : { context }),
@@ -52,7 +51,7 @@ async function takeSnapshot(terminal: Terminal, flags: SnapshotFlags): Promise<n
     return exitCode.ok;
   }
   try {
-    await writeFile(flags.out, text);
+    await writeWhole(flags.out, text);
   } catch (thrown) {
     throw new KerfError('OutputUnwritable', `cannot write ${flags.out}: ${messageOf(thrown)}; give another --out`, {
       subject: flags.out,

@@ -1,11 +1,12 @@
-// Our controllers in the process of the embedded cluster: the same parts as `kerf controller`, without an election.
-import type { Clock } from '../../base/index.ts';
-import { nodeClaims } from '../../controllers/index.ts';
+// Our controllers in the process of the embedded cluster: the same parts as `kerf controller`, without an election; and what
+// its dashboard shows of them.
+import { type Clock, formatTime } from '../../base/index.ts';
+import { nodeClaims, type PublishedState, publishedAnnotations } from '../../controllers/index.ts';
 import type { Kube, Log } from '../../ports/index.ts';
-import { Manager } from '../../runtime/index.ts';
-import { assemble, parseSettings } from '../../server/index.ts';
+import { Manager, RealClock } from '../../runtime/index.ts';
+import { type Assembly, assemble, LiveView, publisher, type Settings } from '../../server/index.ts';
 import type { KwokCloud } from '../../sim/index.ts';
-import { kubeRecorder, prometheusMetrics } from '../../telemetry/index.ts';
+import { DecisionRing, kubeRecorder, prometheusMetrics } from '../../telemetry/index.ts';
 
 export interface ControllersOptions {
   kube: Kube;
@@ -13,22 +14,57 @@ export interface ControllersOptions {
   cloud: KwokCloud;
   log: Log;
   random: () => number;
+  settings: Settings;
+  /** What the cluster sells, and how fast its time passes. */
+  catalogue: string;
+  speed: number;
+  /** False: the cluster is only looked at. */
+  act: boolean;
 }
 
-/** Resolves when `signal` has ended everything; rejects when a part fails. */
-export async function startControllers(options: ControllersOptions, signal: AbortSignal): Promise<void> {
-  const { kube, clock, cloud, log, random } = options;
-  const { settings } = parseSettings({}, {});
-  const { caches, leading } = assemble({
+export interface Controllers {
+  assembly: Assembly;
+  decisions: DecisionRing;
+  live: LiveView;
+  metrics: ReturnType<typeof prometheusMetrics>;
+  /** Resolves when `signal` has ended everything; rejects when a part fails. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Where readers look for what a controller publishes. */
+const lease = { name: 'karpenter-leader-election', namespace: 'kube-system' };
+/** A time this often, so that a reader's idea of a fast clock does not drift away. */
+const clockMs = 30_000;
+
+export function makeControllers(options: ControllersOptions): Controllers {
+  const { kube, clock, cloud, log, random, settings, catalogue, speed, act } = options;
+  const metrics = prometheusMetrics();
+  const decisions = new DecisionRing(clock, metrics);
+  const assembly = assemble({
     kube,
     cloud,
     clock,
     log,
-    metrics: prometheusMetrics(),
+    metrics,
     recorder: kubeRecorder(kube, clock, log),
     settings,
     random,
+    decisions,
+    onVerdicts: (verdicts) => live.takeVerdicts(verdicts),
+    ...(!act && { controllers: () => ({ controllers: [], loops: [] }) }),
   });
-  await cloud.recover((await kube.list(nodeClaims)).items);
-  await new Manager({ clock, caches, leading }).run(signal);
+  const { context, touches, caches, leading } = assembly;
+  const live = new LiveView({ context, touches, real: new RealClock(), decisions });
+  let told: PublishedState['clock'];
+  const annotations = (): Record<string, string> => {
+    const isStale = told === undefined || Date.now() - Date.parse(told.realTime) > clockMs;
+    if (isStale) told = { time: formatTime(clock.now()), realTime: formatTime(Date.now()), speed };
+    return publishedAnnotations(context, { catalogue }, speed === 1 ? undefined : told);
+  };
+  const publishing = publisher({ kube, clock, log, lease, annotations });
+  const run = async (signal: AbortSignal): Promise<void> => {
+    await cloud.recover((await context.kube.list(nodeClaims)).items);
+    await new Manager({ clock, caches, leading: [...leading, ...(act ? [publishing] : [])] }).run(signal);
+  };
+  return { assembly, decisions, live, metrics, run };
 }

@@ -1,8 +1,8 @@
 // The kubeconfig that leads kubectl to the embedded cluster: plain HTTP, nobody to log in as.
-import { writeFileSync } from 'node:fs';
 import { KerfError, messageOf } from '../../base/index.ts';
+import { writeWhole } from '../output/index.ts';
 
-export function writeKubeconfig(file: string, server: string): void {
+export async function writeKubeconfig(file: string, server: string): Promise<void> {
   const name = 'kerf';
   const config = {
     apiVersion: 'v1',
@@ -14,7 +14,7 @@ export function writeKubeconfig(file: string, server: string): void {
   };
   try {
     // JSON is YAML, and every reader of kubeconfigs takes it.
-    writeFileSync(file, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600 });
+    await writeWhole(file, `${JSON.stringify(config, undefined, 2)}\n`, 0o600);
   } catch (error) {
     throw new KerfError(
       'KubeconfigUnwritable',

@@ -16,6 +16,8 @@ export interface NodeRow {
   memory: number;
   priceUsdPerHour: number;
   ageMs: number;
+  /** What would become of it, or what keeps it; empty until that is known. */
+  verdict: string;
 }
 
 export interface WorkloadRow {
@@ -35,7 +37,12 @@ export interface Overview {
   priceUsdPerHour: number;
 }
 
-export function overview(nodes: Iterable<Node>, pods: Iterable<Pod>, nowMs: number): Overview {
+export function overview(
+  nodes: Iterable<Node>,
+  pods: Iterable<Pod>,
+  nowMs: number,
+  verdictOf: (node: string) => string = () => '',
+): Overview {
   const onNode = new Map<string, { pods: number; cpu: number; memory: number }>();
   const workloads = new Map<string, WorkloadRow>();
   let running = 0;
@@ -59,7 +66,10 @@ export function overview(nodes: Iterable<Node>, pods: Iterable<Pod>, nowMs: numb
     }
     onNode.set(nodeName, used);
   }
-  const rows = [...nodes].map((node) => nodeRow(node, onNode.get(node.metadata.name ?? ''), nowMs));
+  const rows = [...nodes].map((node) => ({
+    ...nodeRow(node, onNode.get(node.metadata.name ?? ''), nowMs),
+    verdict: verdictOf(node.metadata.name ?? ''),
+  }));
   rows.sort((left, right) => right.ageMs - left.ageMs || (left.name < right.name ? -1 : 1));
   return {
     nodes: rows,
@@ -73,7 +83,7 @@ export function overview(nodes: Iterable<Node>, pods: Iterable<Pod>, nowMs: numb
   };
 }
 
-function nodeRow(node: Node, used = { pods: 0, cpu: 0, memory: 0 }, nowMs: number): NodeRow {
+function nodeRow(node: Node, used = { pods: 0, cpu: 0, memory: 0 }, nowMs: number): Omit<NodeRow, 'verdict'> {
   const { name = '', labels = {}, creationTimestamp = '' } = node.metadata;
   const { allocatable } = node.status ?? {};
   return {

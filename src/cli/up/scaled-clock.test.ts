@@ -8,6 +8,7 @@ let machineMs: number;
 let timers: TimerQueue;
 const machine: Clock = {
   now: () => machineMs,
+  elapsed: () => machineMs,
   after: (delayMs, task) => timers.add(machineMs + delayMs, task),
   sleep: () => Promise.reject(new Error('nobody sleeps on the machine')),
 };
@@ -108,5 +109,30 @@ test('a cluster whose time ran ahead of the machine goes on from where it was', 
   expect(later.now()).toBe(latestMs + 60_000);
   expect(clockFrom(machine, 1, latestMs).now()).toBe(latestMs);
   expect(clockFrom(machine, 60, machineMs - 5_000).now()).toBe(machineMs);
-  expect(clockFrom(machine, 1, undefined)).toBe(machine);
+  expect(clockFrom(machine, 1, undefined).now()).toBe(machine.now());
+});
+
+test('paused, time stands still and nothing is due; afterwards it goes on from there', async () => {
+  let rang = 0;
+  clock.after(1_000, () => void (rang += 1));
+  await holdUp(5);
+  clock.setPaused(true);
+  await holdUp(1_000);
+  expect([passedMs(), rang, clock.paused]).toEqual([500, 0, true]);
+  clock.setPaused(false);
+  expect(passedMs()).toBe(500);
+  await holdUp(5);
+  expect([passedMs(), rang]).toEqual([1_000, 1]);
+});
+
+test('another speed counts from where time is, for what is waited for too', async () => {
+  let rang = 0;
+  clock.after(2_000, () => void (rang += 1));
+  await holdUp(10);
+  clock.setSpeed(10);
+  await holdUp(10);
+  expect([passedMs(), rang]).toEqual([1_100, 0]);
+  clock.setSpeed(1_000);
+  await holdUp(1);
+  expect([passedMs(), rang]).toEqual([2_100, 1]);
 });

@@ -6,6 +6,7 @@
 //    what was due in between runs at its own time, in its order.
 // 2. Between two timers everything in this process settles, as on the virtual clock.
 // 3. What cannot be caught up with is let go: time goes on at its pace from where it is.
+// 4. Paused, or at another speed, time goes on from where it is: nothing is skipped, nothing happens twice.
 import { setImmediate as settle } from 'node:timers/promises';
 import { type AbortSignalLike, type Clock, sleepWith, type Timer, TimerQueue } from '../../base/index.ts';
 
@@ -13,15 +14,14 @@ import { type AbortSignalLike, type Clock, sleepWith, type Timer, TimerQueue } f
 const longestLagMs = 500;
 
 /** The clock of a cluster that has seen `latestMs`: its time never goes back, whatever speed it had before. */
-export function clockFrom(real: Clock, speed: number, latestMs: number | undefined): Clock {
-  const nowMs = real.now();
-  const isAhead = latestMs !== undefined && latestMs > nowMs;
-  return speed === 1 && !isAhead ? real : new ScaledClock(real, speed, isAhead ? latestMs : nowMs);
+export function clockFrom(real: Clock, speed: number, latestMs: number | undefined): ScaledClock {
+  return new ScaledClock(real, speed, Math.max(real.now(), latestMs ?? 0));
 }
 
 export class ScaledClock implements Clock {
   private readonly real: Clock;
-  private readonly speed: number;
+  private pace: number;
+  private isPaused = false;
   private readonly timers = new TimerQueue();
   /** The moment from which time is counted: the cluster's, and the machine's. */
   private startMs: number;
@@ -33,9 +33,31 @@ export class ScaledClock implements Clock {
 
   constructor(real: Clock, speed: number, startMs = real.now()) {
     this.real = real;
-    this.speed = speed;
-    this.realStartMs = real.now();
+    this.pace = speed;
+    this.realStartMs = real.elapsed();
     this.startMs = this.lastMs = startMs;
+  }
+
+  get speed(): number {
+    return this.pace;
+  }
+
+  get paused(): boolean {
+    return this.isPaused;
+  }
+
+  /** From now on. */
+  setSpeed(speed: number): void {
+    this.countFromHere();
+    this.pace = speed;
+    this.rearm();
+  }
+
+  setPaused(paused: boolean): void {
+    if (paused === this.isPaused) return;
+    this.countFromHere();
+    this.isPaused = paused;
+    this.rearm();
   }
 
   now(): number {
@@ -43,6 +65,11 @@ export class ScaledClock implements Clock {
     const reachedMs = Math.min(this.pacedMs(), this.timers.nextDueMs() ?? Number.POSITIVE_INFINITY);
     this.lastMs = Math.max(this.lastMs, Math.floor(reachedMs));
     return this.lastMs;
+  }
+
+  /** Its own time never goes back. */
+  elapsed(): number {
+    return this.now();
   }
 
   after(delayMs: number, task: () => void): Timer {
@@ -67,15 +94,25 @@ export class ScaledClock implements Clock {
 
   /** Where time would be if nothing ever held it up. */
   private pacedMs(): number {
-    return this.startMs + (this.real.now() - this.realStartMs) * this.speed;
+    return this.isPaused ? this.startMs : this.startMs + (this.real.elapsed() - this.realStartMs) * this.pace;
+  }
+
+  private countFromHere(): void {
+    this.startMs = this.running ? this.lastMs : this.now();
+    this.realStartMs = this.real.elapsed();
+  }
+
+  private rearm(): void {
+    this.disarm();
+    this.arm();
   }
 
   private arm(): void {
     const dueMs = this.timers.nextDueMs();
-    if (this.running || dueMs === undefined || dueMs >= this.armedForMs) return;
+    if (this.running || this.isPaused || dueMs === undefined || dueMs >= this.armedForMs) return;
     this.disarm();
     this.armedForMs = dueMs;
-    this.armed = this.real.after((dueMs - this.pacedMs()) / this.speed, () => void this.run());
+    this.armed = this.real.after((dueMs - this.pacedMs()) / this.pace, () => void this.run());
   }
 
   private disarm(): void {
@@ -102,9 +139,9 @@ export class ScaledClock implements Clock {
     const timer = this.timers.takeDue(this.pacedMs());
     if (timer === undefined) return undefined;
     this.lastMs = Math.max(this.lastMs, Math.floor(timer.dueMs));
-    if (this.pacedMs() - timer.dueMs > longestLagMs * this.speed) {
+    if (this.pacedMs() - timer.dueMs > longestLagMs * this.pace) {
       this.startMs = timer.dueMs;
-      this.realStartMs = this.real.now();
+      this.realStartMs = this.real.elapsed();
     }
     return timer;
   }

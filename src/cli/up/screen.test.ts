@@ -17,6 +17,7 @@ const overview: Overview = {
       memory: 0.5,
       priceUsdPerHour: 0.306,
       ageMs: 34_000,
+      verdict: '',
     },
   ],
   readyNodes: 0,

@@ -4,7 +4,8 @@ import { type Paint, paintFor, table, textWidth } from '../output/index.ts';
 import type { NodeRow, Overview, WorkloadRow } from './overview.ts';
 
 export interface Screen {
-  show(overview: Overview, time: string): void;
+  /** `decisions` are the last ones, in words. */
+  show(overview: Overview, time: string, decisions?: readonly string[]): void;
   /** Leaves the last picture standing. */
   end(): void;
 }
@@ -14,7 +15,7 @@ const reserved = 12;
 const fallbackRows = 30;
 const barSteps = 4;
 /** Columns of nodes that a narrow terminal does without, the first to go first. */
-const dispensable = ['POOL', 'ZONE', 'CAPACITY', 'AGE', 'TYPE'];
+const dispensable = ['POOL', 'ZONE', 'CAPACITY', 'AGE', 'TYPE', 'VERDICT'];
 
 /** `heading` stands above the picture; it is said again when a terminal of another size has jumbled both. */
 export function screenFor(terminal: Terminal, rows: () => number | undefined, heading = ''): Screen {
@@ -25,17 +26,25 @@ export function screenFor(terminal: Terminal, rows: () => number | undefined, he
 
 function liveScreen(terminal: Terminal, rows: () => number | undefined, heading: string): Screen {
   const paint = paintFor(terminal);
+  /** Controls and texts in turn, in one piece where the terminal does not tell them apart. */
+  const draw = (...parts: [string, string, string, string]): void => {
+    const { control } = terminal;
+    if (control === undefined) return terminal.out(parts.join(''));
+    parts.forEach((part, index) => (index % 2 === 0 ? control(part) : terminal.out(part)));
+  };
   let drawn = 0;
   let [width, height] = [terminal.columns, rows()];
   return {
-    show(overview, time) {
-      const most = Math.max(6, (rows() || fallbackRows) - reserved);
-      const lines = picture(overview, time, most, paint, terminal.columns).map((line) => cut(line, terminal.columns));
+    show(overview, time, decisions = []) {
+      const most = Math.max(6, (rows() || fallbackRows) - reserved - (decisions.length > 0 ? decisions.length + 1 : 0));
+      const told = decisions.length === 0 ? [] : ['', ...decisions.map((each) => paint.dim(each))];
+      const all = [...picture(overview, time, most, paint, terminal.columns), ...told];
+      const lines = all.map((line) => cut(line, terminal.columns));
       const isResized = width !== terminal.columns || height !== rows();
       [width, height] = [terminal.columns, rows()];
       // Back to the first line of the last picture, then everything below is wiped.
-      const start = isResized ? `\x1b[2J\x1b[H${heading}` : drawn > 0 ? `\x1b[${drawn}A\r` : '';
-      terminal.out(`${start}\x1b[J${lines.join('\n')}\n`);
+      const start = isResized ? '\x1b[2J\x1b[H' : drawn > 0 ? `\x1b[${drawn}A\r` : '';
+      draw(start, isResized ? heading : '', '\x1b[J', `${lines.join('\n')}\n`);
       drawn = lines.length;
     },
     end: () => terminal.out('\n'),
@@ -96,6 +105,9 @@ function nodeTable(nodes: readonly NodeRow[], most: number, paint: Paint, width:
     { title: 'PODS', align: right, cell: (node: NodeRow) => String(node.pods) },
     { title: 'CPU', cell: (node: NodeRow) => bar(node.cpu, paint) },
     { title: 'MEMORY', cell: (node: NodeRow) => bar(node.memory, paint) },
+    ...(nodes.some(({ verdict }) => verdict !== '')
+      ? [{ title: 'VERDICT', cell: ({ verdict }: NodeRow) => paint.dim(verdict) }]
+      : []),
   ];
   const shown = nodes.slice(0, most);
   const draw = (left: typeof columns): string[] => {

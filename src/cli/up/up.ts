@@ -1,24 +1,29 @@
 // `kerf up`: a whole simulated cluster in this process, with our controllers at work, for kubectl and the eye.
-import { createWriteStream, rmSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { KwokFaults } from '../../api/index.ts';
 import { type Clock, parseGoDuration } from '../../base/index.ts';
+import { verdictCode } from '../../core/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
+import { parseSettings, type SettingDefinition, settingDefinitions } from '../../server/index.ts';
 import { type Behaviour, createCluster, KwokCloud, SimKube, serveApi, startBehaviour } from '../../sim/index.ts';
 import { jsonLog, silentLog } from '../../telemetry/index.ts';
+import { decisionText } from '../../view/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { paintFor } from '../output/index.ts';
+import { addSettingFlags, settingFlags } from '../setting-flags.ts';
 import { type SimulatedCatalogue, simulatedCatalogue, simulatedCatalogues } from '../simulated-catalogue.ts';
-import { startControllers } from './controllers.ts';
+import { type Controllers, makeControllers } from './controllers.ts';
+import { serveUpDashboard } from './dashboard.ts';
 import { startDemo } from './demo/demo.ts';
 import { faultsIn } from './faults-flag.ts';
 import { installDefaults, installDefinitions } from './furniture.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { overview } from './overview.ts';
-import { clockFrom } from './scaled-clock.ts';
+import { clockFrom, ScaledClock } from './scaled-clock.ts';
 import { type Screen, screenFor } from './screen.ts';
 
 interface Flags {
@@ -34,10 +39,33 @@ interface Flags {
   controllers: boolean;
   faults?: KwokFaults;
   log?: string;
+  dashboardPort?: number;
+}
+
+/** Settings of the controller that mean something here; the others are about a process of its own. */
+const ownSettings: readonly SettingDefinition[] = [
+  settingDefinitions.batchMaxDuration,
+  settingDefinitions.batchIdleDuration,
+  settingDefinitions.preferencePolicy,
+  settingDefinitions.minValuesPolicy,
+  settingDefinitions.ignoreDraRequests,
+  settingDefinitions.budgetTimeZone,
+  settingDefinitions.consolidationPayback,
+  settingDefinitions.expirationGrace,
+  settingDefinitions.legacyNodeRepair,
+  settingDefinitions.schedulerConfig,
+  settingDefinitions.featureGates,
+];
+
+/** Of the environment only these: a port or a lease meant for another process must not change this one. */
+function settingVariables(env: Terminal['env']): Terminal['env'] {
+  return Object.fromEntries(ownSettings.map((each) => [each.env, env[each.env]]));
 }
 
 const defaultPort = 6480;
 const frameMs = 1_000;
+/** Of the last decisions, below the tables. */
+const shownDecisions = 3;
 
 const help = `
 The cluster is simulated: nodes and pods are objects, nothing runs. It listens on loopback only, without passwords.
@@ -45,6 +73,7 @@ The cluster is simulated: nodes and pods are objects, nothing runs. It listens o
 Examples:
   kerf up --demo
   kerf up --demo --day 5m                     a day of the company in five minutes
+  kerf up --feature-gates SpotToSpotConsolidation=true
   kerf up --state ./cluster.json              go on where it was stopped
   kerf up --speed 60 --no-controllers         a minute per second; nodes are yours to make
   kerf up --demo --faults '{"interruption":[{"after":"5m","percent":20}]}'
@@ -67,19 +96,25 @@ export function configure(command: Command, run: CommandRunner): void {
     .addOption(new Option('--catalogue <name>', 'instance types').choices(simulatedCatalogues).default('ec2'))
     .option('--no-controllers', 'leave our controllers out')
     .option('--faults <json>', 'what goes wrong, as in spec.faults of a KWOKNodeClass', faultsIn)
-    .option('--log <file>', "write the controllers' log to this file")
-    .addHelpText('after', help)
-    .action(run(up));
+    .option(
+      '--dashboard-port <number>',
+      'port of the dashboard; by default the one after --port, 0 for any free one',
+      wholeNumber(0, 65_535),
+    )
+    .option('--log <file>', "write the controllers' log to this file");
+  addSettingFlags(command, ownSettings);
+  command.addHelpText('after', help).action(run(up));
 }
 
 async function up(terminal: Terminal, flags: Flags): Promise<number> {
+  const { settings } = parseSettings(settingFlags(flags, ownSettings), settingVariables(terminal.env));
   const random = seeded(flags.seed);
+  let clock = new ScaledClock(new RealClock(), flags.speed);
   const cluster = await createCluster({
-    clock: (latestMs) => clockFrom(new RealClock(), flags.speed, latestMs),
+    clock: (latestMs) => (clock = clockFrom(new RealClock(), flags.speed, latestMs)),
     seed: flags.seed,
     ...(flags.state === undefined ? {} : { stateFile: resolve(flags.state) }),
   });
-  const { clock } = cluster.machinery;
   const log = logTo(flags.log, clock);
   const onFailure = (error: unknown): void => log.error('simulated cluster', error);
   // What was started is ended in the opposite order, whatever happens in between.
@@ -87,34 +122,44 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
   try {
     const kube = new SimKube(cluster.machinery);
     await installDefinitions(kube);
-    const server = await serveApi(cluster.machinery, { port: flags.port, host: flags.listen });
+    // The controllers, whose metrics they are, are put together after the API they talk to.
+    const later: { metrics?: Controllers['metrics'] } = {};
+    const metrics = () => later.metrics;
+    const server = await serveApi(cluster.machinery, { port: flags.port, host: flags.listen, metrics });
     enders.push(() => server.close());
-    const kubeconfig = resolve(flags.kubeconfig ?? join(tmpdir(), `kerf-up-${server.port}.kubeconfig`));
-    writeKubeconfig(kubeconfig, server.url);
-    if (flags.kubeconfig === undefined) enders.push(() => rmSync(kubeconfig, { force: true }));
+    // A folder of its own, which nobody else could have prepared.
+    const folder = flags.kubeconfig === undefined ? mkdtempSync(join(tmpdir(), 'kerf-up-')) : undefined;
+    if (folder !== undefined) enders.push(() => rmSync(folder, { recursive: true, force: true }));
+    const kubeconfig = resolve(flags.kubeconfig ?? join(folder ?? '', `kerf-up-${server.port}.kubeconfig`));
+    await writeKubeconfig(kubeconfig, server.url);
     const ending = endOnSignals();
-    const screen = screenFor(terminal, () => process.stdout.rows, welcome(terminal, server.url, kubeconfig));
-
     const { catalogue, facts } = await simulatedCatalogue(flags.catalogue);
+    const cloud = new KwokCloud({ kube, clock, log, random, catalogue, facts });
+    enders.push(() => cloud.dispose());
+    const { speed } = flags;
+    const about = { settings, catalogue: flags.catalogue, speed, act: flags.controllers };
+    const parts = makeControllers({ kube, clock, cloud, log, random, ...about });
+    later.metrics = parts.metrics;
+    const port = flags.dashboardPort ?? (flags.port === 0 ? 0 : flags.port + 1);
+    const dashboard = await serveUpDashboard({ ...parts, kube, clock, host: flags.listen, port });
+    enders.push(() => dashboard.close());
+    const heading = welcome(terminal, { api: server.url, dashboard: dashboard.url, kubeconfig });
+    const screen = screenFor(terminal, () => process.stdout.rows, heading);
     await installDefaults(kube, { catalogue: flags.catalogue, faults: flags.faults });
     const behaviour = startBehaviour(kube, clock, { random, onFailure });
     enders.push(() => behaviour.stop());
-    const cloud = new KwokCloud({ kube, clock, log, random, catalogue, facts });
-    enders.push(() => cloud.dispose());
-    const controllers = flags.controllers
-      ? startControllers({ kube, clock, cloud, log, random }, ending.signal)
-      : undefined;
+    const controllers = parts.run(ending.signal);
     enders.push(() => {
       ending.abort();
-      return controllers?.catch(() => undefined);
+      return controllers.catch(() => undefined);
     });
     if (flags.demo) {
       const demo = await startDemo({ kube, clock, dayMs: flags.day, onFailure });
       enders.push(() => demo.dispose());
     }
-    enders.push(showCluster(terminal, screen, behaviour, clock));
-    // A controller that fails is as much an end as Ctrl-C.
-    await Promise.race([ending.ended, ...(controllers === undefined ? [] : [controllers])]);
+    enders.push(showCluster(terminal, screen, behaviour, clock, parts));
+    // A controller that fails is as much an end as Ctrl-C; where there are none, nothing of them can end.
+    await Promise.race([ending.ended, controllers.then(() => ending.ended)]);
     return exitCode.ok;
   } finally {
     for (const end of enders.reverse()) await end();
@@ -122,10 +167,21 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
 }
 
 /** Draws until the result is called. */
-function showCluster(terminal: Terminal, screen: Screen, behaviour: Behaviour, clock: Clock): () => void {
+function showCluster(
+  terminal: Terminal,
+  screen: Screen,
+  behaviour: Behaviour,
+  clock: Clock,
+  { live, decisions }: Pick<Controllers, 'live' | 'decisions'>,
+): () => void {
   const frames = setInterval(() => {
     const time = new Date(clock.now()).toISOString().slice(11, 19);
-    screen.show(overview(behaviour.nodes(), behaviour.pods(), clock.now()), time);
+    const verdicts = new Map(live.allVerdicts().map((each) => [each.node, verdictCode(each)]));
+    const seen = overview(behaviour.nodes(), behaviour.pods(), clock.now(), (node) => verdicts.get(node) ?? '');
+    const last = [...decisions.all()]
+      .slice(-shownDecisions)
+      .map((each) => `${each.time.slice(11, 19)}  ${decisionText(each)}`);
+    screen.show(seen, time, last);
   }, frameMs);
   return () => {
     clearInterval(frames);
@@ -134,10 +190,15 @@ function showCluster(terminal: Terminal, screen: Screen, behaviour: Behaviour, c
   };
 }
 
-function welcome(terminal: Terminal, url: string, kubeconfig: string): string {
+function welcome(
+  terminal: Terminal,
+  { api, dashboard, kubeconfig }: { api: string; dashboard: string; kubeconfig: string },
+): string {
   const paint = paintFor(terminal);
   return [
-    `A simulated Kubernetes listens on ${paint.bold(url)}. In another terminal:`,
+    `Dashboard ${paint.bold(dashboard)}`,
+    '',
+    `A simulated Kubernetes listens on ${paint.bold(api)}. In another terminal:`,
     '',
     `  ${paint.cyan(`export KUBECONFIG=${kubeconfig}`)}`,
     `  ${paint.cyan('kubectl get nodepools,nodeclaims,nodes')}`,

@@ -304,6 +304,26 @@ const cases: { id: string; at?: string; wrong: string; right: string }[] = [
     right: nodeClass('amiFamily: AL2023\namiSelectorTerms: [{name: my-*, owner: self}]'),
   },
   {
+    id: 'L07',
+    at: 'spec.template.spec.requirements[0].values[0]',
+    wrong: pool(
+      template('requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spott, on-demand]}]'),
+    ),
+    right: pool(template('requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}]')),
+  },
+  {
+    id: 'L07',
+    at: 'spec.template.spec.requirements[0].values[0]',
+    wrong: pool(template('requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m5.xlrge]}]')),
+    right: pool(template('requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m5.xlarge]}]')),
+  },
+  {
+    id: 'L08',
+    at: 'spec.role',
+    wrong: nodeClass(alias).replace('role: r', 'role: KarpenterNodeRole-<cluster>'),
+    right: nodeClass(alias),
+  },
+  {
     id: 'L02',
     at: 'spec.template.spec',
     wrong: goodPool().replace('      expireAfter: 720h\n', ''),

@@ -49,7 +49,7 @@ describe('what to write instead', () => {
       {},
       'one of WhenEmpty, WhenEmptyOrUnderutilized, Balanced',
     ],
-    ['a missing field', { disruption: {} }, {}, 'consolidateAfter: 1m'],
+    ['a missing field', {}, { taints: [{ key: 'a' }] }, 'effect: NoSchedule, PreferNoSchedule or NoExecute'],
     ['a slip of the hand', { limit: {} }, {}, 'limits (if that is what is meant)'],
     ['a field in the wrong place', { expireAfter: '1h' }, {}, 'it belongs at spec.template.spec.expireAfter'],
   ])('%s', (_name, spec, node, expected) => {

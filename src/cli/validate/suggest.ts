@@ -7,6 +7,7 @@ import {
   objectSchema,
   type Structural,
 } from '../../api/index.ts';
+import { nearestName } from '../../base/index.ts';
 import { type FieldPath, formatPath } from '../manifests/index.ts';
 import type { SchemaProblem } from './rules/index.ts';
 
@@ -34,7 +35,7 @@ const knownLabels = labelPolicy(awsLabels, kwokLabels).wellKnown;
 
 /** For a label of a reserved domain that is not one of the known ones. */
 export function labelSuggestion(key: string): string {
-  return nearest(key, [...knownLabels]) ?? 'a known label, or one of a domain of your own';
+  return nearestName(key, [...knownLabels]) ?? 'a known label, or one of a domain of your own';
 }
 
 /** The field a value belongs to, also when it is an item of a list. */
@@ -52,7 +53,7 @@ const formats: Readonly<Record<string, string>> = {
   priceAdjustment: 'a signed amount or share, such as "-0.5" or "+10%"',
   price: 'a price without sign, such as "0.42"',
   key: 'a label key: an optional domain and "/", then letters, digits, "-", "_" and "."',
-  alias: 'family@version, such as al2023@v20240625',
+  alias: 'family@version, such as al2023@v<release>',
 };
 
 function typeSuggestion({ path, detail, value }: SchemaProblem): string | undefined {
@@ -75,7 +76,6 @@ function boundSuggestion(detail: string): string | undefined {
 const samples: Readonly<Record<string, string>> = {
   nodeClassRef: 'nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: <node class>}',
   requirements: 'requirements: []  (any node will do), or what you require of nodes',
-  consolidateAfter: 'consolidateAfter: 1m',
   template: 'template: {spec: {nodeClassRef: {…}, requirements: []}}',
   subnetSelectorTerms: 'subnetSelectorTerms: [{tags: {karpenter.sh/discovery: <cluster name>}}]',
   securityGroupSelectorTerms: 'securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: <cluster name>}}]',
@@ -87,7 +87,7 @@ const samples: Readonly<Record<string, string>> = {
 function fieldSuggestion(schema: Structural, path: FieldPath): string | undefined {
   const name = String(path.at(-1));
   const siblings = Object.keys(schemaAt(schema, path.slice(0, -1))?.properties ?? {});
-  const near = nearest(name, siblings);
+  const near = nearestName(name, siblings);
   if (near !== undefined) return `${near} (if that is what is meant)`;
   const elsewhere = placesOf(schema, name);
   if (elsewhere.length === 1 && elsewhere[0] !== undefined) return `it belongs at ${elsewhere[0]}`;
@@ -98,7 +98,8 @@ function fieldSuggestion(schema: Structural, path: FieldPath): string | undefine
 function enumSuggestion(problem: SchemaProblem): string | undefined {
   const supported = [...problem.detail.matchAll(/"([^"]*)"/g)].map((match) => match[1] ?? '').slice(1);
   return (
-    nearest(String(problem.value), supported) ?? (supported.length > 0 ? `one of ${supported.join(', ')}` : undefined)
+    nearestName(String(problem.value), supported) ??
+    (supported.length > 0 ? `one of ${supported.join(', ')}` : undefined)
   );
 }
 
@@ -128,32 +129,4 @@ function placesOf(schema: Structural, name: string): string[] {
   };
   walk(schema, []);
   return found.map((place) => place.replaceAll('[]', '[*]'));
-}
-
-/** The closest candidate, when it is close enough to be a slip of the hand. */
-function nearest(word: string, candidates: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
-  for (const candidate of candidates) {
-    const distance = candidate.toLowerCase() === word.toLowerCase() ? 0 : editDistance(word, candidate);
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
-}
-
-function editDistance(one: string, other: string): number {
-  let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= one.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column += 1) {
-      const isSame = one[row - 1] === other[column - 1];
-      const replaced = (previous[column - 1] ?? 0) + (isSame ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous[other.length] ?? 0;
 }

@@ -9,7 +9,7 @@ import { patchStatus } from '../writes.ts';
 import { withBufferCondition } from './buffer-conditions.ts';
 import { bufferOutcomes, provisioningCondition } from './provisioning-condition.ts';
 import { desiredReplicas } from './replicas.ts';
-import { type Resolution, resolve } from './resolution.ts';
+import { type Resolution, resolve, workloads } from './resolution.ts';
 import { virtualPods } from './virtual-pods.ts';
 
 const resolveAgainMs = 30_000;
@@ -31,7 +31,12 @@ export function capacityBuffersController(context: ControllerContext, trigger: (
     else kept.set(key, { identity, pods: pods() });
     cluster.setBufferPods([...kept.values()].flatMap((each) => each.pods));
   };
-  const keepNone = (key: string): void => keep(key, '', () => []);
+  /** The room is no longer kept: the planner may give it to pods that wait. */
+  const keepNone = (key: string): void => {
+    if (!kept.has(key)) return;
+    keep(key, '', () => []);
+    trigger(key);
+  };
 
   const reconcile = async (key: string, buffer: CapacityBuffer): Promise<Outcome> => {
     const resolution = await resolve(kube, buffer);
@@ -55,7 +60,14 @@ export function capacityBuffersController(context: ControllerContext, trigger: (
       sources: [
         { ...ownKey(capacityBuffers), optional: true },
         source(resources.podTemplates, ({ before, after }) =>
-          usersOf(cacheOf(capacityBuffers).values(), after ?? before),
+          usersOf(cacheOf(capacityBuffers).values(), 'PodTemplate', after ?? before),
+        ),
+        ...Object.entries(workloads).map(([kind, resource]) =>
+          source(resource, ({ before, after }) =>
+            before?.metadata.generation === after?.metadata.generation
+              ? []
+              : usersOf(cacheOf(capacityBuffers).values(), kind, after ?? before),
+          ),
         ),
       ],
       async reconcile(key) {
@@ -119,10 +131,15 @@ function resolvedBuffer(buffer: CapacityBuffer, resolution: Resolution, nowMs: n
 
 function* usersOf(
   buffers: Iterable<CapacityBuffer>,
-  template: { metadata: { name?: string; namespace?: string } } | undefined,
+  kind: string,
+  used: { metadata: { name?: string; namespace?: string } } | undefined,
 ): Iterable<string> {
   for (const { metadata, spec } of buffers) {
-    if (metadata.namespace === template?.metadata.namespace && spec.podTemplateRef?.name === template?.metadata.name)
+    const name = kind === 'PodTemplate' ? spec.podTemplateRef?.name : nameOf(spec.scalableRef, kind);
+    if (metadata.namespace === used?.metadata.namespace && name === used?.metadata.name)
       yield `${metadata.namespace}/${metadata.name}`;
   }
 }
+
+const nameOf = (ref: { kind: string; name: string } | undefined, kind: string): string | undefined =>
+  ref?.kind === kind ? ref.name : undefined;

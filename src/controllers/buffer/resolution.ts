@@ -27,7 +27,7 @@ interface Workload extends KubeObject {
   spec?: { replicas?: number; template?: Template };
 }
 
-const workloads: Readonly<Record<string, Resource<Workload>>> = {
+export const workloads: Readonly<Record<string, Resource<Workload>>> = {
   Deployment: resources.deployments,
   StatefulSet: resources.statefulSets,
   ReplicaSet: resources.replicaSets,

@@ -84,7 +84,7 @@ test('a replacement that disappears puts everything back', async () => {
   expect(at.queue.has('big')).toBe(false);
   expect(await at.isTainted('big')).toBe(false);
   expect(await at.bench.get<NodeClaim>(nodeClaims, 'big')).toBeDefined();
-  const labels = { decision: 'replace', reason: 'underutilized', consolidation_type: 'replace' };
+  const labels = { decision: 'replace', reason: 'underutilized', consolidation_type: 'single' };
   expect(at.bench.metrics.value('karpenter_voluntary_disruption_queue_failures_total', labels)).toBe(1);
   expect(at.bench.log.lines.map(({ error }) => String(error)).join()).toContain('replacement was deleted');
 });

@@ -19,6 +19,7 @@ import {
   type Round,
   type Score,
   type Sets,
+  type Snapshot,
   singleNodeCommand,
   staticDriftCommands,
   stillCandidates,
@@ -82,6 +83,8 @@ export class DisruptionLoop {
   /** Claims, by uid, whose replacement would have brought back what was replaced. */
   private readonly inCircles = new Set<string>();
   private readonly deletionCosts = new DeletionCosts();
+  /** What the last look was at. */
+  private seen: Snapshot | undefined;
   private lastRunMs: number | undefined;
   private lookAgainMs = Number.NEGATIVE_INFINITY;
 
@@ -91,17 +94,17 @@ export class DisruptionLoop {
   }
 
   async run(signal: AbortSignalLike): Promise<void> {
-    const { clock, cluster, log } = this.context;
+    const { clock, cluster, log, time } = this.context;
     let failures = 0;
     const rounds = loopMetrics(this.context.metrics);
     rounds.starts(controller, 1);
     rounds.starts(queueController, concurrencyFor(this.context.settings, 100, 1000));
     while (!signal.aborted) {
       let waitMs = notSyncedMs;
-      const startedMs = clock.now();
-      const ran = (failed: boolean): void => rounds.ran(controller, { tookMs: clock.now() - startedMs, failed });
+      const startedMs = clock.elapsed();
+      const ran = (failed: boolean): void => rounds.ran(controller, { tookMs: clock.elapsed() - startedMs, failed });
       try {
-        if (cluster.synced) {
+        if (cluster.synced && time.problem() === undefined) {
           waitMs = (await inPass(this.context, controller, () => this.round(signal))) ? 0 : pollMs;
         }
         ran(false);
@@ -138,7 +141,7 @@ export class DisruptionLoop {
 
   private noticeLateness(): void {
     const { clock, log } = this.context;
-    const nowMs = clock.now();
+    const nowMs = clock.elapsed();
     const lateByMs = nowMs - (this.lastRunMs ?? nowMs);
     if (lateByMs > lateMs) log.debug('time between disruption runs', { controller, seconds: lateByMs / 1000 });
     this.lastRunMs = nowMs;
@@ -147,7 +150,7 @@ export class DisruptionLoop {
   /** Something drifted, something changed since consolidation last found nothing, or it is time to tell again why not. */
   private isWorthLooking(): boolean {
     const { cluster, clock } = this.context;
-    if (clock.now() >= this.lookAgainMs) return true;
+    if (clock.elapsed() >= this.lookAgainMs) return true;
     const hasNews = (['empty', 'multi', 'single'] as const).some((memo) => !this.isSettled(memo));
     return hasNews || cluster.claims.list().some((claim) => isTrue(claim.status?.conditions, conditionType.drifted));
   }
@@ -155,11 +158,12 @@ export class DisruptionLoop {
   private async look(): Promise<Look> {
     const { clock, cluster } = this.context;
     const instanceTypes = await instanceTypesOfPools(this.context);
-    const startedMs = clock.now();
+    const startedMs = clock.elapsed();
     const changedAt = cluster.changedAt();
     const snapshot = snapshotFor(this.context, instanceTypes);
+    this.seen = snapshot;
     const round = await roundOver(this.context, snapshot, this.parts.queue.names());
-    this.lookAgainMs = clock.now() + (clock.now() - startedMs) / quietShare;
+    this.lookAgainMs = clock.elapsed() + (clock.elapsed() - startedMs) / quietShare;
     return { round, changedAt };
   }
 
@@ -254,7 +258,7 @@ export class DisruptionLoop {
 
   private async start(command: Command, signal: AbortSignalLike): Promise<Tried> {
     try {
-      await this.parts.queue.start(command, signal);
+      await this.parts.queue.start(command, signal, this.seen);
       return 'acted';
     } catch (error) {
       const nodes = command.members.map((member) => member.name);
@@ -304,8 +308,9 @@ export class DisruptionLoop {
       }
       for (const reason of ['Empty', 'Drifted', 'Underutilized'] as const) {
         const { allowed, counts } = fleet.budget(pool, reason);
-        metrics.allowed.set(Math.min(allowed, unlimited), { nodepool, reason });
-        metrics.consuming.set(counts.consuming, { nodepool, reason });
+        const labels = { nodepool, reason: reason.toLowerCase() };
+        metrics.allowed.set(Math.min(allowed, unlimited), labels);
+        metrics.consuming.set(counts.consuming, labels);
         // A budget that nobody waits for is no news.
         const isAwaited = candidates[reason].length > 0;
         if (isAwaited && counts.total > 0 && allowed === 0) report.budgetBlocks(nodepool, reason);
@@ -341,27 +346,27 @@ export class DisruptionLoop {
     work: Sliced<T>,
   ): Promise<T> {
     const { clock } = this.context;
-    const before = { nowMs: clock.now(), simulations: whatIf.simulations };
+    const before = { nowMs: clock.elapsed(), simulations: whatIf.simulations };
     const result = await this.timed(reason, type, () => inSlices(clock, work));
     const passes = whatIf.simulations - before.simulations;
-    const eachSeconds = (clock.now() - before.nowMs) / 1000 / passes;
+    const eachSeconds = (clock.elapsed() - before.nowMs) / 1000 / passes;
     for (let pass = 0; pass < passes; pass += 1) this.parts.metrics.planning.observe(eachSeconds, { controller });
     return result;
   }
 
   private async timed<T>(reason: DisruptionReason, type: ConsolidationType, work: () => Promise<T>): Promise<T> {
     const { clock } = this.context;
-    const startedMs = clock.now();
+    const startedMs = clock.elapsed();
     const result = await work();
     const labels = { reason: reason.toLowerCase(), consolidation_type: type };
-    this.parts.metrics.evaluation.observe((clock.now() - startedMs) / 1000, labels);
+    this.parts.metrics.evaluation.observe((clock.elapsed() - startedMs) / 1000, labels);
     return result;
   }
 
   private timeLimit(limitMs: number): () => boolean {
     const { clock } = this.context;
-    const endMs = clock.now() + limitMs;
-    return () => clock.now() > endMs;
+    const endMs = clock.elapsed() + limitMs;
+    return () => clock.elapsed() > endMs;
   }
 
   private isSettled(memo: Memo): boolean {

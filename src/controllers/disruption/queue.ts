@@ -8,11 +8,21 @@
 import type { NodeClaim } from '../../api/index.ts';
 import { conditionType, isTrue } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
-import { type Command, decisionOf, podCount, type Replacement, startedText } from '../../core/index.ts';
+import {
+  type Command,
+  decisionOf,
+  podCount,
+  policyOf,
+  type Replacement,
+  type Snapshot,
+  startedText,
+} from '../../core/index.ts';
 import { isKubeError, type LogFields } from '../../ports/index.ts';
 import { type LoopMetrics, loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
-import type { ClaimMetrics } from '../nodeclaim/claim-metrics.ts';
+import { decideDisruption } from '../decisions.ts';
+import { type ClaimMetrics, snakeCase } from '../nodeclaim/claim-metrics.ts';
+import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { createInRoom } from '../provisioning/launch-room.ts';
 import { provisioningMetrics } from '../provisioning/metrics.ts';
@@ -21,7 +31,6 @@ import { nominate } from '../provisioning/nomination.ts';
 import { shortList } from '../provisioning/report.ts';
 import type { NodeCounts } from '../static/node-counts.ts';
 import { templateClaim } from '../static/provisioning.ts';
-import { deleteClaim } from '../writes.ts';
 import { putMarks, removeMarks } from './marks.ts';
 import type { DisruptionMetrics } from './metrics.ts';
 import type { DisruptionReport } from './report.ts';
@@ -34,6 +43,8 @@ interface Running {
   readonly keys: readonly string[];
   readonly replacements: { readonly name: string; isReady: boolean }[];
   readonly startedMs: number;
+  /** Of the record of the decision, where records are kept. */
+  readonly decision: string | undefined;
 }
 
 const stepMs = 1_000;
@@ -81,13 +92,13 @@ export class CommandQueue {
   }
 
   /** Takes the command on; what follows happens in the background. Throws if it cannot even begin. */
-  async start(command: Command, signal: AbortSignalLike): Promise<void> {
+  async start(command: Command, signal: AbortSignalLike, snapshot?: Snapshot): Promise<void> {
     const names = command.members.map((member) => member.machine.claim?.metadata.name ?? '');
     const twice = names.filter((name) => this.queued.has(name));
     if (twice.length > 0) throw new KerfError('AlreadyDisrupting', `already being disrupted: ${twice.join(', ')}`);
     for (const name of names) this.queued.add(name);
     try {
-      await this.begin(command, names, signal);
+      await this.begin(command, names, signal, snapshot);
     } catch (error) {
       await this.unmark(names);
       for (const name of names) this.queued.delete(name);
@@ -95,7 +106,12 @@ export class CommandQueue {
     }
   }
 
-  private async begin(wanted: Command, names: readonly string[], signal: AbortSignalLike): Promise<void> {
+  private async begin(
+    wanted: Command,
+    names: readonly string[],
+    signal: AbortSignalLike,
+    snapshot: Snapshot | undefined,
+  ): Promise<void> {
     const { cluster, clock, log } = this.context;
     const marked = await this.mark(wanted, names);
     const command = { ...wanted, members: wanted.members.filter((_, index) => marked.includes(names[index] ?? '')) };
@@ -114,7 +130,9 @@ export class CommandQueue {
     cluster.mark(keys, true);
     await nominate(this.context, command.placements);
     const id = this.newId();
-    const run: Running = { id, command, claims: marked, keys, replacements, startedMs: clock.now() };
+    const made = replacements.map(({ name }) => name);
+    const decision = await decideDisruption(this.context, command, { replacements: made, snapshot });
+    const run: Running = { id, command, claims: marked, keys, replacements, startedMs: clock.elapsed(), decision };
     this.running.add(run);
     this.count(command);
     log.info('disrupting node(s)', {
@@ -198,7 +216,7 @@ export class CommandQueue {
   private async carryOut(run: Running, signal: AbortSignalLike): Promise<void> {
     const { clock, log } = this.context;
     for (;;) {
-      const waitedMs = clock.now() - run.startedMs;
+      const waitedMs = clock.elapsed() - run.startedMs;
       const isOverdue = waitedMs > patienceMs(this.queued.size);
       try {
         if (await this.counted(() => this.step(run))) break;
@@ -207,6 +225,7 @@ export class CommandQueue {
         if (isOverdue || error instanceof Unrecoverable) {
           log.error('failed to disrupt nodes', error, { controller: queueController, command: run.id });
           await this.putBack(run);
+          this.settle(run, 'failed');
           break;
         }
         log.error('disrupting nodes, will try again', error, { controller: queueController, command: run.id });
@@ -224,14 +243,14 @@ export class CommandQueue {
   /** One step of a command, as log lines and metrics tell it. */
   private async counted(step: () => Promise<boolean>): Promise<boolean> {
     const { clock } = this.context;
-    const startedMs = clock.now();
+    const startedMs = clock.elapsed();
     let failed = true;
     try {
       const isDone = await inPass(this.context, queueController, step);
       failed = false;
       return isDone;
     } finally {
-      this.steps.ran(queueController, { tookMs: clock.now() - startedMs, failed });
+      this.steps.ran(queueController, { tookMs: clock.elapsed() - startedMs, failed });
     }
   }
 
@@ -240,7 +259,13 @@ export class CommandQueue {
     for (const replacement of run.replacements) if (!replacement.isReady) await this.lookAt(run, replacement);
     if (!run.replacements.every(({ isReady }) => isReady)) return false;
     await this.deleteAll(run);
+    this.settle(run, 'done');
     return true;
+  }
+
+  private settle({ decision, startedMs }: Running, state: 'done' | 'failed'): void {
+    const { clock, recorder } = this.context;
+    if (decision !== undefined) recorder.settle?.(decision, { state, seconds: (clock.elapsed() - startedMs) / 1000 });
   }
 
   private async lookAt(run: Running, replacement: { name: string; isReady: boolean }): Promise<void> {
@@ -273,9 +298,13 @@ export class CommandQueue {
         const claim = cluster.claims.get(name);
         if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
         const node = cluster.machines.ofClaim(name)?.node;
-        await deleteClaim(this.context, claim);
+        await endClaim(this.context, claim, {
+          code: 'Disrupted',
+          message: `was disrupted for ${reason}`,
+          silent: true,
+        });
         report.terminating(claim, node, reason);
-        claims.countDisrupted(claim, reason.toLowerCase());
+        claims.countDisrupted(claim, reason.toLowerCase(), movedBy(run.command, name));
       }),
     );
   }
@@ -289,8 +318,8 @@ export class CommandQueue {
     await this.unmark(run.claims);
     const failed = run.replacements.filter(({ isReady }) => !isReady).length;
     const decision = decisionOf(run.command);
-    // Dashboards know this metric with the decision under both names.
-    const labels = { decision, reason: run.command.reason.toLowerCase(), consolidation_type: decision };
+    const { reason, consolidationType } = run.command;
+    const labels = { decision, reason: reason.toLowerCase(), consolidation_type: consolidationType };
     metrics.queueFailures.add(labels, failed);
   }
 
@@ -320,6 +349,16 @@ export class CommandQueue {
       Array.from({ length: digits }, () => Math.floor(this.context.random() * 16).toString(16)).join('');
     return `${part(8)}-${part(4)}-4${part(3)}-8${part(3)}-${part(6)}${this.sequence.toString(16).padStart(6, '0')}`;
   }
+}
+
+/** What metrics say about a node that leaves: the policy that let it go, and the pods that move. */
+function movedBy({ members, consolidationType }: Command, claim: string): { policy: string; pods: number } {
+  const member = members.find((each) => each.machine.claim?.metadata.name === claim);
+  if (member === undefined) return { policy: '', pods: 0 };
+  return {
+    policy: consolidationType === '' ? '' : snakeCase(policyOf(member)),
+    pods: podCount({ members: [member] }),
+  };
 }
 
 /** What a line says about a planned replacement; its types only where it is the only one. */

@@ -97,9 +97,9 @@ test('gauges show what budgets allow before nodes that are out are taken off, an
   await at.bench.run(0);
   const gauge = (name: string, reason: string) =>
     at.bench.metrics.value(`karpenter_nodepools_${name}`, { nodepool: 'default', reason });
-  expect(gauge('allowed_disruptions', 'Underutilized')).toBe(5);
-  expect(gauge('allowed_disruptions', 'Drifted')).toBe(2);
-  expect(gauge('nodes_consuming_budgets', 'Empty')).toBe(1);
+  expect(gauge('allowed_disruptions', 'underutilized')).toBe(5);
+  expect(gauge('allowed_disruptions', 'drifted')).toBe(2);
+  expect(gauge('nodes_consuming_budgets', 'empty')).toBe(1);
   await at.bench.run(30_000);
   await acted;
 });
@@ -109,7 +109,7 @@ test('without a budget the gauge shows the largest whole number', async () => {
   await at.bench.machine('default', 'busy', quiet);
   await at.bench.apply(resources.pods, podOn('p', 'busy'));
   await round();
-  const labels = { nodepool: 'default', reason: 'Empty' };
+  const labels = { nodepool: 'default', reason: 'empty' };
   expect(at.bench.metrics.value('karpenter_nodepools_allowed_disruptions', labels)).toBe(2 ** 31 - 1);
 });
 

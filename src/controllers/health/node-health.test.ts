@@ -71,6 +71,43 @@ describe('a broken node', () => {
     ).toBe(1);
   });
 
+  test('that its owner wants to keep stays, and an event says why', async () => {
+    await machines(5);
+    await bench.apply<Node>(resources.nodes, {
+      metadata: { name: 'n0', annotations: { 'karpenter.sh/do-not-repair': 'true' } },
+    });
+    await says('n0', ['Ready', 'False']);
+    await bench.run(20 * minuteMs);
+    expect(await isLeaving('n0')).toBe(false);
+    expect(bench.events.map(({ message }) => message)).toContain(
+      'repair is blocked through the "karpenter.sh/do-not-repair" annotation',
+    );
+  });
+
+  test('that flaps is replaced when its first time is up', async () => {
+    await machines(5);
+    for (let round = 0; round < 3; round += 1) {
+      await says('n0', ['Ready', 'False']);
+      await bench.run(3 * minuteMs);
+      await says('n0', ['Ready', 'True']);
+      await bench.run(30_000);
+    }
+    await says('n0', ['Ready', 'False']);
+    await bench.run(minuteMs);
+    expect(await isLeaving('n0')).toBe(true);
+  });
+
+  test('that was well for long starts anew', async () => {
+    await machines(5);
+    await says('n0', ['Ready', 'False']);
+    await bench.run(9 * minuteMs);
+    await says('n0', ['Ready', 'True']);
+    await bench.run(6 * minuteMs);
+    await says('n0', ['Ready', 'False']);
+    await bench.run(9 * minuteMs);
+    expect(await isLeaving('n0')).toBe(false);
+  });
+
   test('that recovers in time stays', async () => {
     await machines(5);
     await says('n0', ['Ready', 'False']);
@@ -101,11 +138,24 @@ describe('a broken node', () => {
   });
 
   test('is replaced in spite of do-not-disrupt and a budget of zero', async () => {
-    await bench.pool('default', { spec: { disruption: { budgets: [{ nodes: '0' }] } } } as never);
+    await bench.pool('default', { spec: { disruption: { budgets: [{ nodes: '0' }] } } });
     await machines(5, 'default', {
       node: { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } } } as never,
     });
     await says('n0', ['Ready', 'False']);
+    await bench.run(10 * minuteMs);
+    expect(await isLeaving('n0')).toBe(true);
+  });
+
+  test('that was broken before it became ours is replaced although its conditions never change again', async () => {
+    await machines(5);
+    const classLabel = 'karpenter.kwok.sh/kwoknodeclass';
+    const relabel = (value: string | null) =>
+      bench.apply<Node>(resources.nodes, { metadata: { name: 'n0', labels: { [classLabel]: value as never } } });
+    await relabel(null);
+    await says('n0', ['Ready', 'False']);
+    await bench.run(1_000);
+    await relabel('default');
     await bench.run(10 * minuteMs);
     expect(await isLeaving('n0')).toBe(true);
   });

@@ -5,26 +5,43 @@ import { annotation, label, type NodeClaim, type NodePool } from '../../api/inde
 import { formatTime, parseTime } from '../../base/index.ts';
 import { type EventSubject, isKubeError, type Node, resources } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
-import { again, type Controller, type ControllerContext, concurrencyFor, source } from '../context.ts';
+import {
+  again,
+  type Controller,
+  type ControllerContext,
+  concurrencyFor,
+  source,
+  untrustedClockMs,
+} from '../context.ts';
+import { decideRemoval } from '../decisions.ts';
 import { aboutClaim, aboutNode, aboutPool } from '../event-subjects.ts';
 import { isManagedNode } from '../managed.ts';
-import type { ClaimMetrics } from '../nodeclaim/claim-metrics.ts';
+import { type ClaimMetrics, snakeCase } from '../nodeclaim/claim-metrics.ts';
+import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
-import { deleteClaim, patchObject } from '../writes.ts';
-import { ailmentOf, isOutbreak } from './repair-policies.ts';
+import { patchObject } from '../writes.ts';
+import { Ailments, isOutbreak } from './repair-policies.ts';
 
 const name = 'node.health';
 const blockedMs = 300_000;
 const blockedDedupeMs = 900_000;
 
 export function nodeHealthController(context: ControllerContext, metrics: ClaimMetrics): Controller {
-  const { cloud, clock, cluster, kube, log, settings } = context;
+  const { cloud, clock, cluster, kube, log, recorder, settings, time } = context;
+  const ailments = new Ailments(clock);
 
   const reconcile = async (node: Node, claim: NodeClaim): Promise<Outcome> => {
     const policies = cloud.repairPolicies();
-    const ailment = ailmentOf(node, policies, clock.now());
+    const ailment = ailments.of(node, policies);
     if (ailment === undefined) return done;
     if (ailment.dueMs > clock.now()) return again(ailment.dueMs - clock.now());
+    if (isKept(node) || isKept(claim)) {
+      const message = `repair is blocked through the "${annotation.doNotRepair}" annotation`;
+      for (const subject of [aboutNode(node), aboutClaim(claim)])
+        recorder.publish({ subject, type: 'Normal', reason: 'DisruptionBlocked', message, dedupeMs: blockedDedupeMs });
+      return again(blockedMs);
+    }
+    if (time.problem() !== undefined) return again(untrustedClockMs);
     const poolName = claim.metadata.labels?.[label.nodePool];
     const peers = cluster.nodes
       .list()
@@ -34,13 +51,16 @@ export function nodeHealthController(context: ControllerContext, metrics: ClaimM
       return again(blockedMs);
     }
     const marked = await patchObject(kube, nodeClaims, claim, withDeadline(claim, clock.now()));
-    await deleteClaim(context, marked);
+    const message = `condition ${ailment.conditionType} of the Node has not passed within its tolerated time`;
+    await endClaim(context, marked, { code: 'Unhealthy', message });
     metrics.countDisrupted(claim, 'unhealthy');
+    decideRemoval(context, 'repair', claim, { code: 'Unhealthy', message });
     metrics.unhealthyDisrupted.add({
       condition: snakeCase(ailment.conditionType),
       nodepool: poolName ?? '',
       capacity_type: claim.metadata.labels?.[label.capacityType] ?? '',
       image_id: claim.status?.imageID ?? '',
+      termination_mode: 'forceful',
     });
     log.info('deleting unhealthy node', {
       controller: name,
@@ -51,16 +71,27 @@ export function nodeHealthController(context: ControllerContext, metrics: ClaimM
     return done;
   };
 
+  const isOurs = (node: Node | undefined): boolean => node !== undefined && isManagedNode(cloud, node);
+
   return {
     name,
     sources: [
-      source(resources.nodes, ({ before, after }) =>
-        after !== undefined && conditionsOf(before) !== conditionsOf(after) ? [after.metadata.name ?? ''] : [],
-      ),
+      // A node that was broken before it became ours never changes its conditions again.
+      source(resources.nodes, ({ before, after }) => {
+        if (after === undefined) return [before?.metadata.name ?? ''];
+        const isNews = conditionsOf(before) !== conditionsOf(after) || isOurs(before) !== isOurs(after);
+        return isNews ? [after.metadata.name ?? ''] : [];
+      }),
+      source(nodeClaims, ({ before, after }) => {
+        const { providerID } = after?.status ?? {};
+        if (providerID === undefined || providerID === before?.status?.providerID) return [];
+        return cluster.nodes.filedUnder(providerID).map(({ metadata }) => metadata.name ?? '');
+      }),
     ],
     concurrency: concurrencyFor(settings, 10, 1_000),
     async reconcile(key) {
       const node = cluster.nodes.get(key);
+      if (node === undefined) ailments.forget(key);
       if (node === undefined || !isManagedNode(cloud, node)) return done;
       const [claim] = cluster.claims.filedUnder(node.spec?.providerID ?? '');
       if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return done;
@@ -74,6 +105,10 @@ export function nodeHealthController(context: ControllerContext, metrics: ClaimM
     },
   };
 }
+
+/** Its owner wants to look at it, or knows better. */
+const isKept = ({ metadata }: Pick<Node, 'metadata'>): boolean =>
+  metadata.annotations?.[annotation.doNotRepair] === 'true';
 
 /** Pods get no grace from now on; a deadline that has passed already stays. */
 function withDeadline(claim: NodeClaim, nowMs: number): NodeClaim {
@@ -109,5 +144,3 @@ function conditionsOf(node: Node | undefined): string | undefined {
     ?.map(({ type, status, lastTransitionTime }) => `${type}=${status}@${lastTransitionTime ?? ''}`)
     .join();
 }
-
-const snakeCase = (text: string): string => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase();

@@ -1,5 +1,5 @@
 // Metrics of NodeClaims and their Nodes, under the names dashboards know.
-import { label, type NodeClaim } from '../../api/index.ts';
+import { durationMs, label, type NodeClaim } from '../../api/index.ts';
 import type { Metrics } from '../../ports/index.ts';
 
 const day = 86_400;
@@ -13,18 +13,47 @@ const lifetimes = [
 /** Seconds, from one: machines take minutes to go. */
 const powersOfTwo = (count: number): number[] => Array.from({ length: count }, (_, index) => 2 ** index);
 
+const byCause = ['reason', 'nodepool', 'capacity_type', 'consolidation_policy', 'termination_mode'];
+
+/** Values of labels: `WhenEmpty` is `when_empty`. */
+export const snakeCase = (text: string): string => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase();
+
+/** How a claim's pods go: as long as they need, until a deadline, or at once. */
+export function terminationMode({ spec }: NodeClaim): 'graceful' | 'eventual' | 'forceful' {
+  const graceMs = durationMs(spec.terminationGracePeriod);
+  if (graceMs === undefined || !Number.isFinite(graceMs)) return 'graceful';
+  return graceMs <= 0 ? 'forceful' : 'eventual';
+}
+
 export function claimMetrics(metrics: Metrics) {
   const disrupted = metrics.counter({
     name: 'karpenter_nodeclaims_disrupted_total',
     help: 'NodeClaims taken down, by cause.',
-    labels: ['reason', 'nodepool', 'capacity_type'],
+    labels: byCause,
+  });
+  const podsMoved = metrics.counter({
+    name: 'karpenter_pods_disruption_initiated_total',
+    help: 'Pods that had to leave because their NodeClaim was taken down, by cause; pods of DaemonSets do not count.',
+    labels: byCause,
   });
   const of = (claim: NodeClaim | undefined, key: string): string => claim?.metadata.labels?.[key] ?? '';
   return {
     nodepoolOf: (claim: NodeClaim | undefined): string => of(claim, label.nodePool),
-    /** Causes of our own controllers: empty, underutilized, drifted, expired, …; a provider has more. */
-    countDisrupted: (claim: NodeClaim, reason: string): void =>
-      disrupted.add({ reason, nodepool: of(claim, label.nodePool), capacity_type: of(claim, label.capacityType) }),
+    /**
+     * Causes of our own controllers: empty, underutilized, drifted, expired, …; a provider has more. `policy` is that of
+     * the pool where consolidation decided, `pods` how many have to move where that is known.
+     */
+    countDisrupted: (claim: NodeClaim, reason: string, { policy = '', pods = 0 } = {}): void => {
+      const labels = {
+        reason,
+        nodepool: of(claim, label.nodePool),
+        capacity_type: of(claim, label.capacityType),
+        consolidation_policy: policy,
+        termination_mode: terminationMode(claim),
+      };
+      disrupted.add(labels);
+      podsMoved.add(labels, pods);
+    },
     claimsTerminated: metrics.counter({
       name: 'karpenter_nodeclaims_terminated_total',
       help: 'NodeClaims that are gone.',
@@ -45,7 +74,7 @@ export function claimMetrics(metrics: Metrics) {
     unhealthyDisrupted: metrics.counter({
       name: 'karpenter_nodeclaims_unhealthy_disrupted_total',
       help: 'NodeClaims taken down because their node was unhealthy.',
-      labels: ['condition', 'nodepool', 'capacity_type', 'image_id'],
+      labels: ['condition', 'nodepool', 'capacity_type', 'image_id', 'termination_mode'],
     }),
     nodesCreated: metrics.counter({
       name: 'karpenter_nodes_created_total',

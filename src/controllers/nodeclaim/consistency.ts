@@ -26,7 +26,7 @@ export function consistencyController(context: ControllerContext): Controller {
       return done;
     const [node] = cluster.nodes.filedUnder(claim.status?.providerID ?? '');
     if (node === undefined) return done;
-    const leftMs = (checkedMs.get(name) ?? Number.NEGATIVE_INFINITY) + everyMs - clock.now();
+    const leftMs = (checkedMs.get(name) ?? Number.NEGATIVE_INFINITY) + everyMs - clock.elapsed();
     if (leftMs > 0) return again(leftMs);
     const shortages = shortagesOf(claim, node);
     for (const message of shortages)
@@ -41,7 +41,7 @@ export function consistencyController(context: ControllerContext): Controller {
           } as const);
     const next = withCondition(claim, { type: conditionType.consistentStateFound, ...change }, clock.now());
     cluster.setClaim(await patchStatus(kube, nodeClaims, claim, next));
-    checkedMs.set(name, clock.now());
+    checkedMs.set(name, clock.elapsed());
     return again(everyMs);
   };
 

@@ -4,13 +4,14 @@
 import { durationMs } from '../../api/index.ts';
 import { parseTime } from '../../base/index.ts';
 import { done } from '../../runtime/index.ts';
-import { again, type Controller, type ControllerContext } from '../context.ts';
-import { deleteClaim } from '../writes.ts';
+import { again, type Controller, type ControllerContext, untrustedClockMs } from '../context.ts';
+import { decideRemoval } from '../decisions.ts';
 import { claimController } from './claim-controller.ts';
 import type { ClaimMetrics } from './claim-metrics.ts';
+import { endClaim } from './end-claim.ts';
 
 export function expirationController(context: ControllerContext, metrics: ClaimMetrics): Controller {
-  const { clock, log, settings } = context;
+  const { clock, log, settings, time } = context;
   return claimController('nodeclaim.expiration', context, async (claim) => {
     const { creationTimestamp, deletionTimestamp, name } = claim.metadata;
     const lifetimeMs = durationMs(claim.spec.expireAfter);
@@ -19,8 +20,11 @@ export function expirationController(context: ControllerContext, metrics: ClaimM
     if (lifetimeMs === undefined || !Number.isFinite(lifetimeMs)) return done;
     const leftMs = createdMs + lifetimeMs + (settings.expirationGraceMs ?? 0) - clock.now();
     if (leftMs > 0) return again(leftMs);
-    await deleteClaim(context, claim);
+    if (time.problem() !== undefined) return again(untrustedClockMs);
+    const message = `older than expireAfter ${claim.spec.expireAfter ?? ''}`;
+    await endClaim(context, claim, { code: 'Expired', message: `is ${message}` });
     metrics.countDisrupted(claim, 'expired');
+    decideRemoval(context, 'expire', claim, { code: 'Expired', message });
     log.info('deleted nodeclaim', { controller: 'nodeclaim.expiration', NodeClaim: { name }, reason: 'expired' });
     return done;
   });

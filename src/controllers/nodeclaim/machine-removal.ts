@@ -23,11 +23,11 @@ export class MachineRemoval {
   async remove(claim: NodeClaim): Promise<Removal> {
     const providerID = claim.status?.providerID ?? '';
     const askedMs = this.askedMs.get(providerID);
-    const leftMs = askedMs === undefined ? 0 : askedMs + askAgainMs - this.clock.now();
+    const leftMs = askedMs === undefined ? 0 : askedMs + askAgainMs - this.clock.elapsed();
     if (leftMs > 0) return { isGone: false, againMs: leftMs };
     try {
       await this.cloud.delete(claim);
-      this.askedMs.set(providerID, this.clock.now());
+      this.askedMs.set(providerID, this.clock.elapsed());
       return { isGone: false, againMs: askAgainMs };
     } catch (error) {
       if (!isCloudError(error, 'notFound')) throw error;

@@ -1,4 +1,4 @@
-// nodeclaim.podevents: writes down on a claim when pods last came to or went from its node, which is what consolidation's
+// nodeclaim.podevents: writes down on a claim when pods last came to or went from its node, or were resized there, which is what consolidation's
 // quiet time counts from. DaemonSet pods come and go with the node and say nothing.
 import { formatTime, parseTime } from '../../base/index.ts';
 import { isKubeError, type Pod, resources } from '../../ports/index.ts';
@@ -60,7 +60,15 @@ function isEvent({ before, after }: PodChange): boolean {
   const isBound = !before.spec?.nodeName && Boolean(after.spec?.nodeName);
   const isDone = !isTerminal(before) && isTerminal(after);
   const isGoing = before.metadata.deletionTimestamp === undefined && after.metadata.deletionTimestamp !== undefined;
-  return isBound || isDone || isGoing;
+  return isBound || isDone || isGoing || isResized(before, after);
+}
+
+/** A pod that grew or shrank in place: consolidation may look at the node anew, but not at once. */
+function isResized(before: Pod, after: Pod): boolean {
+  if (before.spec?.containers === after.spec?.containers) return false;
+  const requests = ({ spec }: Pod): string =>
+    JSON.stringify(spec?.containers.map(({ resources: own }) => own?.requests));
+  return requests(before) !== requests(after);
 }
 
 function boundAtMs(pod: Pod): number {

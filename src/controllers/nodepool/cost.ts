@@ -19,7 +19,6 @@ export function costController({ cloud, cluster, isManaged, log, metrics }: Cont
     help: 'Times that the cost of a NodePool could not be told completely.',
     labels: ['nodepool'],
   });
-  const pricesOf = new WeakMap<readonly InstanceTypeSpec[], Map<string, number>>();
   return {
     name: 'state.pricing',
     sources: [
@@ -37,9 +36,7 @@ export function costController({ cloud, cluster, isManaged, log, metrics }: Cont
       }
       try {
         const types = await cloud.instanceTypes(pool);
-        let prices = pricesOf.get(types);
-        if (prices === undefined) pricesOf.set(types, (prices = pricesByPlace(types)));
-        const { total, unknown } = costOf(cluster.claims.list(), nodepool, prices);
+        const { total, unknown } = costOf(cluster.claims.list(), nodepool, pricesOf(types));
         cost.set(total, { nodepool });
         if (unknown > 0) errors.add({ nodepool });
       } catch (error) {
@@ -69,13 +66,22 @@ function costOf(
 }
 
 /** What decides a price: type, zone and capacity type. */
-function placeOf({ metadata, status }: NodeClaim): string {
+export function placeOf({ metadata, status }: NodeClaim): string {
   const { labels = {} } = metadata;
   const isLaunched = Boolean(status?.providerID);
   return isLaunched ? placeKey(labels[label.instanceType], labels[label.zone], labels[label.capacityType]) : '';
 }
 
 const placeKey = (...parts: (string | undefined)[]): string => parts.map((part) => part ?? '').join('\u0000');
+
+const known = new WeakMap<readonly InstanceTypeSpec[], Map<string, number>>();
+
+/** By place; worked out once per list of types. */
+export function pricesOf(types: readonly InstanceTypeSpec[]): ReadonlyMap<string, number> {
+  let prices = known.get(types);
+  if (prices === undefined) known.set(types, (prices = pricesByPlace(types)));
+  return prices;
+}
 
 /** Of every offering, available or not: a machine that runs costs what it costs. */
 function pricesByPlace(types: readonly InstanceTypeSpec[]): Map<string, number> {

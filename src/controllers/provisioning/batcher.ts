@@ -25,7 +25,7 @@ export class Batcher {
 
   trigger(uid: string): void {
     if (this.seen.has(uid)) return;
-    const now = this.clock.now();
+    const now = this.clock.elapsed();
     if (this.seen.size === 0) this.openedMs = now;
     this.seen.add(uid);
     this.lastNewMs = now;
@@ -48,7 +48,7 @@ export class Batcher {
   private remainingMs(): number | undefined {
     if (this.seen.size === 0) return undefined;
     const closesMs = Math.min(this.lastNewMs + this.window.idleMs, this.openedMs + this.window.maxMs);
-    return closesMs - this.clock.now();
+    return closesMs - this.clock.elapsed();
   }
 
   private wakeOrWait(waitMs: number | undefined, signal: AbortSignalLike | undefined): Promise<void> {

@@ -41,6 +41,11 @@ export function provisioningMetrics(metrics: Metrics) {
       help: 'Pods that got no place in the last pass.',
       labels: ['controller'],
     }),
+    waiting: metrics.gauge({
+      name: 'kerf_pods_waiting',
+      help: 'Pods that got no place in the last pass, by the code of the first reason and the NodePool it is about.',
+      labels: ['code', 'nodepool'],
+    }),
   };
 }
 

@@ -13,11 +13,11 @@ export async function nominate(context: ControllerContext, placements: readonly 
   const { cluster, clock, settings } = context;
   const { store } = cluster.pods;
   const expecting = placements.filter(({ pods }) => pods.some((pod) => store.get(pod) !== undefined));
-  const untilMs = clock.now() + Math.max(2 * settings.batchMaxDurationMs, nominationLeastMs);
+  const forMs = Math.max(2 * settings.batchMaxDurationMs, nominationLeastMs);
   const machineOf = (name: string) => cluster.machines.ofNode(name) ?? cluster.machines.ofClaim(name);
   for (const { name } of expecting) {
     const machine = machineOf(name);
-    if (machine !== undefined) cluster.nominate(machine.key, untilMs);
+    if (machine !== undefined) cluster.nominate(machine.key, forMs);
   }
   for (const { name, pods } of expecting) {
     const { claim, node } = machineOf(name) ?? {};

@@ -19,11 +19,11 @@ export async function planningPass(
 ): Promise<{ plan: Plan; emptyPools: readonly EmptyPool[] }> {
   const { clock, log, random } = context;
   const pass = { controller, scheduling_id: Math.floor(random() * 2 ** 48).toString(16) };
-  const startedMs = clock.now();
+  const startedMs = clock.elapsed();
   const emptyPools: EmptyPool[] = [];
   let zones: ReadonlyMap<string, number> = new Map();
   const tell = (): void => {
-    metrics.unfinished.set((clock.now() - startedMs) / 1000, pass);
+    metrics.unfinished.set((clock.elapsed() - startedMs) / 1000, pass);
     timer = clock.after(tickMs, tell);
   };
   let timer = clock.after(tickMs, tell);
@@ -38,7 +38,7 @@ export async function planningPass(
         zones = pods;
       },
     });
-    metrics.duration.observe((clock.now() - startedMs) / 1000, { controller });
+    metrics.duration.observe((clock.elapsed() - startedMs) / 1000, { controller });
     metrics.queueDepth.remove({ controller });
     metrics.queueDepth.set(plan.unschedulable.length, pass);
     metrics.byZone.remove({ controller });

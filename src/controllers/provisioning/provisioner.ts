@@ -4,11 +4,12 @@
 // 2. Claims of one plan are written in parallel; one that fails does not stop the others, and its pods wait for the next pass.
 // 3. The model knows a claim the moment it is written, not when the watch says so.
 // 4. A claim still being launched holds back its own pods and nothing else (see LaunchLedger).
-import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
+import type { NodeClaim, NodePool } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
+import { decideLaunches, Refusals } from '../decisions.ts';
 import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
 import { Batcher } from './batcher.ts';
 import { createInRoom } from './launch-room.ts';
@@ -37,6 +38,7 @@ export class Provisioner {
   private readonly context: ControllerContext;
   private readonly metrics;
   private readonly strange: StrangeLaunches;
+  private readonly refusals = new Refusals();
   private readonly listeners: ((plan: Plan) => Promise<void>)[] = [];
 
   constructor(context: ControllerContext) {
@@ -59,13 +61,13 @@ export class Provisioner {
     passes.starts(controller, 1);
     let failures = 0;
     while (!signal.aborted) {
-      let startedMs = clock.now();
-      const ran = (failed: boolean): void => passes.ran(controller, { tookMs: clock.now() - startedMs, failed });
+      let startedMs = clock.elapsed();
+      const ran = (failed: boolean): void => passes.ran(controller, { tookMs: clock.elapsed() - startedMs, failed });
       try {
         await this.batcher.next(signal);
         while (!cluster.synced) await clock.sleep(notSyncedMs, signal);
         await this.strange.settled(signal);
-        startedMs = clock.now();
+        startedMs = clock.elapsed();
         await inPass(this.context, controller, () => this.pass());
         ran(false);
         failures = 0;
@@ -83,7 +85,7 @@ export class Provisioner {
   /** Plans once and writes what the plan asks for. */
   async pass(): Promise<PassResult> {
     const { clock, cluster } = this.context;
-    const startedMs = clock.now();
+    const startedMs = clock.elapsed();
     const instanceTypes = await instanceTypesOfPools(this.context);
     const snapshot = snapshotFor(this.context, instanceTypes);
     const pools = new Map(cluster.nodePools.list().map((pool) => [pool.metadata.name ?? '', pool]));
@@ -91,9 +93,9 @@ export class Provisioner {
     const byPool = new Map(instanceTypes.map((entry) => [entry.nodePool, entry.items ?? []]));
     const claims = new Map<string, NodeClaim>();
     reportPools(this.context, plan, emptyPools);
-    reportNewNodes(this.context, plan, clock.now() - startedMs);
+    reportNewNodes(this.context, plan, clock.elapsed() - startedMs);
     const writes: Promise<void>[] = [];
-    const planned = this.withinNodeLimits(plan.newNodes);
+    const planned = plan.newNodes;
     // What is written is launched at once, which takes time from the rest: so many are made up before the first is written.
     for (let at = 0; at < planned.length; at += madeUpTogether) {
       const together = Promise.withResolvers<void>();
@@ -108,6 +110,10 @@ export class Provisioner {
     await Promise.all(writes);
     await nominate(this.context, plan.existingNodes);
     await reportPlan(this.context, plan, claims, this.metrics);
+    const typesOf = (pool: string): readonly InstanceTypeSpec[] => byPool.get(pool) ?? [];
+    const pass = { plan, snapshot, typesOf, tookMs: plan.solveMs };
+    await decideLaunches(this.context, pass, claims);
+    await this.refusals.decide(this.context, pass);
     await Promise.all(this.listeners.map((listener) => listener(plan)));
     return { plan, created: [...claims.values()] };
   }
@@ -151,28 +157,5 @@ export class Provisioner {
       });
       return undefined;
     }
-  }
-
-  /**
-   * A plan does not count nodes against `limits.nodes`, and all its claims are written at once: what would exceed the
-   * limit is left out here, and its pods wait for the next pass, which tells them.
-   */
-  private withinNodeLimits(planned: readonly PlannedNode[]): PlannedNode[] {
-    const left = new Map<string, number>();
-    return planned.filter(({ nodePool }) => {
-      const limit = this.context.cluster.nodePools.get(nodePool)?.spec.limits?.['nodes'];
-      if (limit === undefined) return true;
-      const now = left.get(nodePool) ?? Number(limit) - this.claimsOf(nodePool);
-      left.set(nodePool, now - 1);
-      return now > 0;
-    });
-  }
-
-  /** Launched or not: a claim is a node to come. */
-  private claimsOf(pool: string): number {
-    return this.context.cluster.claims
-      .list()
-      .filter(({ metadata }) => metadata.labels?.[label.nodePool] === pool && metadata.deletionTimestamp === undefined)
-      .length;
   }
 }

@@ -24,12 +24,15 @@ export async function reportPlan(
     const claim = claims.get(planned.name);
     if (claim === undefined) continue;
     await clock.breathe?.();
+    cluster.pods.promises.promise(claim.metadata.name ?? '', planned.pods);
     tellPods(context, planned.pods, `nodeclaim/${claim.metadata.name}`);
   }
   for (const entry of plan.unschedulable) {
     if (silentReasons.has(codeOf(entry))) continue;
     await clock.breathe?.();
-    const text = entry.reasons.map((reason) => reason.message).join('; ');
+    const text = decisive(entry.reasons)
+      .map((reason) => reason.message)
+      .join('; ');
     log.error('could not schedule pod', text, { controller: 'provisioner', Pod: podName(entry.pod) });
     const pod = cluster.pods.store.get(entry.pod);
     if (pod === undefined) continue;
@@ -44,8 +47,30 @@ export async function reportPlan(
   }
   const ignored = plan.unschedulable.filter((entry) => ignoredReasons.has(codeOf(entry))).length;
   const deferred = plan.unschedulable.filter((entry) => codeOf(entry) === 'ReservedCapacityDeferred').length;
+  countWaiting(plan, metrics);
   metrics.ignored.set(ignored);
   metrics.unschedulable.set(plan.unschedulable.length - ignored - deferred, { controller: 'provisioner' });
+}
+
+/** What is first in the way of each pool: all of it would be longer than an event may be. */
+function decisive(reasons: readonly Reason[]): Reason[] {
+  const seen = new Set<string | undefined>();
+  return reasons.filter(({ nodePool }) => {
+    const isFirst = nodePool === undefined || !seen.has(nodePool);
+    seen.add(nodePool);
+    return isFirst;
+  });
+}
+
+function countWaiting({ unschedulable }: Plan, { waiting }: ProvisioningMetrics): void {
+  const counts = new Map<string, { code: string; nodepool: string; pods: number }>();
+  for (const { reasons } of unschedulable) {
+    const { code = '', nodePool: nodepool = '' } = reasons[0] ?? {};
+    const known = counts.get(`${code} ${nodepool}`) ?? { code, nodepool, pods: 0 };
+    counts.set(`${code} ${nodepool}`, { ...known, pods: known.pods + 1 });
+  }
+  waiting.reset();
+  for (const { code, nodepool, pods } of counts.values()) waiting.set(pods, { code, nodepool });
 }
 
 /** Said before the claims are made: the log then reads in the order in which things happen. */

@@ -27,9 +27,9 @@ export class StrangeLaunches {
     let fewest = Number.POSITIVE_INFINITY;
     for (let left = this.unspoken(); left.length > 0; left = this.unspoken()) {
       const { launchingCount } = cluster.machines;
-      if (launchingCount < fewest) endMs = clock.now() + longestMs;
+      if (launchingCount < fewest) endMs = clock.elapsed() + longestMs;
       fewest = Math.min(fewest, launchingCount);
-      if (clock.now() >= endMs) for (const uid of left) this.waitedFor.add(uid);
+      if (clock.elapsed() >= endMs) for (const uid of left) this.waitedFor.add(uid);
       else await clock.sleep(lookEveryMs, signal);
     }
   }

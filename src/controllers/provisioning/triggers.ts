@@ -3,19 +3,23 @@
 import { taint } from '../../api/index.ts';
 import { resources } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
-import { isProvisionable } from '../../state/index.ts';
+import { isProvisionable, isTerminating } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext, ownKey } from '../context.ts';
 import type { Batcher } from './batcher.ts';
 
 const askAgainMs = 10_000;
 
 export function podTrigger({ clock, cluster }: ControllerContext, batcher: Batcher): Controller {
+  const isMakingRoom = (nodeName: string): boolean =>
+    cluster.nodes.get(nodeName) === undefined || [...cluster.pods.on(nodeName)].some(isTerminating);
   return {
     name: 'provisioner.trigger.pod',
     sources: [ownKey(resources.pods)],
     reconcile: (key) => {
       const pod = cluster.pods.store.get(key);
-      if (pod === undefined || !isProvisionable(pod)) return Promise.resolve(done);
+      if (pod === undefined || !isProvisionable(pod, () => false)) return Promise.resolve(done);
+      // Room is made for it somewhere; when that ends without it, nothing about the pod itself changes.
+      if (!isProvisionable(pod, isMakingRoom)) return Promise.resolve(again(askAgainMs));
       cluster.pods.decisions.see(key, clock.now());
       batcher.trigger(pod.metadata.uid ?? key);
       return Promise.resolve(again(askAgainMs));

@@ -14,11 +14,12 @@ import {
   isTerminal,
 } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext, source } from '../context.ts';
+import { endClaim } from '../nodeclaim/end-claim.ts';
 import { poolController } from '../nodepool/pool-controller.ts';
 import { nodeClaims } from '../own-resources.ts';
-import { deleteClaim } from '../writes.ts';
 import type { NodeCounts } from './node-counts.ts';
 
+const scaledDown = { code: 'ScaledDown', message: 'its NodePool has more nodes than spec.replicas' };
 const recheckMs = 60_000;
 
 export function staticDeprovisioningController(context: ControllerContext, counts: NodeCounts): Controller {
@@ -34,7 +35,7 @@ export function staticDeprovisioningController(context: ControllerContext, count
       const surplus = active.length - replicas;
       if (surplus <= 0) return again(recheckMs);
       const leaving = cheapestToLose(cluster, active, clock.now()).slice(0, surplus);
-      await Promise.all(leaving.map((claim) => deleteClaim(context, claim)));
+      await Promise.all(leaving.map((claim) => endClaim(context, claim, scaledDown)));
       for (const { metadata } of leaving) {
         log.info('deleted nodeclaim', {
           controller: name,

@@ -3,7 +3,7 @@
 // not turned into a claim yet. Whoever creates nodes for a static pool asks here first, so that two of them together stay
 // within the limit.
 import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
-import { parseQuantity, quantityIn } from '../../base/index.ts';
+import { countsWhileLeaving, nodesLeft } from '../../core/index.ts';
 import { type Cluster, conditionOf } from '../../state/index.ts';
 
 export interface PoolNodes {
@@ -46,7 +46,7 @@ export class NodeCounts {
     const name = pool.metadata.name ?? '';
     const { active, deleting, pendingDisruption } = this.of(name);
     const taken = this.taken.get(name) ?? 0;
-    const room = nodeLimit(pool) - active.length - deleting - pendingDisruption - taken;
+    const room = nodesLeft(pool, active.length + (countsWhileLeaving(pool) ? deleting : 0) + pendingDisruption + taken);
     const granted = Math.max(0, Math.min(wanted, room));
     this.taken.set(name, taken + granted);
     return granted;
@@ -67,9 +67,4 @@ export class NodeCounts {
       this.cluster.machines.ofClaim(claim.metadata.name ?? '')?.marked === true
     );
   }
-}
-
-function nodeLimit({ spec }: NodePool): number {
-  const limit = spec.limits?.['nodes'];
-  return limit === undefined ? Number.POSITIVE_INFINITY : quantityIn('units', parseQuantity(limit));
 }

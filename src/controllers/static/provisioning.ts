@@ -49,7 +49,7 @@ export function staticProvisioningController(context: ControllerContext, counts:
       const poolName = pool.metadata.name ?? '';
       const pausedUntilMs = cluster.launchBackoff.pauseOf(pool.metadata.uid ?? '')?.untilMs ?? 0;
       const waitMs = Math.max(
-        setbacks.waitMs(poolName, (claim) => cluster.claims.get(claim), clock.now()),
+        setbacks.waitMs(poolName, (claim) => cluster.claims.get(claim), clock.elapsed()),
         pausedUntilMs - clock.now(),
       );
       const { active, pendingDisruption } = counts.of(poolName);

@@ -4,7 +4,16 @@ import { setImmediate } from 'node:timers/promises';
 import { customResourceDefinition, type KWOKNodeClass, kinds, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { formatTime, VirtualClock } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
-import { type Cloud, isKubeError, type KubeObject, type Node, type Resource, resources } from '../../ports/index.ts';
+import {
+  type Cloud,
+  isKubeError,
+  type Kube,
+  type KubeObject,
+  type Node,
+  type Resource,
+  resources,
+} from '../../ports/index.ts';
+import { ServerTime } from '../../runtime/index.ts';
 import { assemble } from '../../server/index.ts';
 import {
   createCluster,
@@ -24,6 +33,8 @@ export interface BenchOptions {
   catalogue?: readonly InstanceTypeSpec[];
   /** Changes to the simulated provider. */
   cloud?: (cloud: Cloud) => Cloud;
+  /** What stands between the API server and the controllers. */
+  between?: (kube: Kube) => Kube;
 }
 
 const settings: ControllerSettings = {
@@ -74,8 +85,10 @@ export async function openBench(options: BenchOptions) {
     facts: kwokProviderFacts(),
     random: () => 0.5,
   });
+  const time = new ServerTime(clock);
   const { context, caches, leading } = assemble({
-    kube,
+    time,
+    kube: options.between?.(kube) ?? kube,
     clock,
     log,
     metrics,
@@ -124,6 +137,8 @@ export async function openBench(options: BenchOptions) {
     events: events.list,
     metrics,
     log,
+    /** What the API server says about the time; nothing unless a test says so. */
+    time,
     apply,
     get,
     /** Lets time pass, and everything due in it happen. */

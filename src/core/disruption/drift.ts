@@ -1,9 +1,10 @@
 // Drift: nodes that are no longer what their pool asks for are replaced one command at a time, those without pods to move
 // first, then the ones that have waited longest. Static pools exchange theirs one for one.
 
-import { parseQuantity, parseTime, quantityIn, type Sliced } from '../../base/index.ts';
+import { parseTime, type Sliced } from '../../base/index.ts';
 import type { NodePool } from '../kube/objects.ts';
 import type { ExistingPlacement, PlannedNode } from '../plan.ts';
+import { countsWhileLeaving, nodesLeft } from '../pools/limits.ts';
 import { hasReschedulablePods } from './candidates.ts';
 import type { Command, Replacement } from './command.ts';
 import { conditionOf, isStatic, type Member } from './fleet.ts';
@@ -93,9 +94,7 @@ export function exchangeRoom(round: Round, pool: NodePool): number {
     if (claim.metadata.labels?.['karpenter.sh/nodepool'] === name && !claim.status?.providerID) active += 1;
   }
   if (active + pendingDisruption > (pool.spec?.replicas ?? 0)) return 0;
-  const limit = pool.spec?.limits?.['nodes'];
-  if (limit === undefined) return Number.POSITIVE_INFINITY;
-  return quantityIn('units', parseQuantity(limit)) - active - deleting - pendingDisruption;
+  return nodesLeft(pool, active + (countsWhileLeaving(pool) ? deleting : 0) + pendingDisruption);
 }
 
 function driftedCommand(

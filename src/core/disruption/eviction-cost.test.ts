@@ -22,6 +22,15 @@ describe('the cost of evicting a pod', () => {
     expect(evictionCost(pod(undefined, String(-(2 ** 27))))).toBe(0);
   });
 
+  test('is what the pod itself says about disruption, before its deletion cost', () => {
+    const annotations = (cost: string) => ({
+      'karpenter.sh/disruption-cost': cost,
+      'controller.kubernetes.io/pod-deletion-cost': String(2 ** 27),
+    });
+    const cost = (text: string) => evictionCost({ metadata: { name: 'p', annotations: annotations(text) } });
+    expect([cost('0'), cost(String(2 ** 28)), cost('dear')]).toEqual([1, 3, 2]);
+  });
+
   test('stays within ten in both directions', () => {
     expect(evictionCost(pod(2_000_000_000))).toBe(10);
     expect(evictionCost(pod(-2_147_483_648))).toBe(-10);

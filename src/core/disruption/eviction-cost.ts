@@ -8,13 +8,18 @@ const deletionCostUnit = 2 ** 27;
 const priorityUnit = 2 ** 25;
 const mostCost = 10;
 
-/** Of one pod; a deletion cost that is no whole number is ignored. */
-export function evictionCost(pod: Pod): number {
-  const text = pod.metadata.annotations?.[annotation.podDeletionCost];
-  const deletionCost = text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : 0;
-  const cost = 1 + deletionCost / deletionCostUnit + (pod.spec?.priority ?? 0) / priorityUnit;
+/** Of one pod. Its own word on disruption counts before the deletion cost; what is no whole number is ignored. */
+export function evictionCost({ metadata, spec }: Pod): number {
+  const deletionCost =
+    wholeNumber(metadata.annotations?.[annotation.disruptionCost]) ??
+    wholeNumber(metadata.annotations?.[annotation.podDeletionCost]) ??
+    0;
+  const cost = 1 + deletionCost / deletionCostUnit + (spec?.priority ?? 0) / priorityUnit;
   return Math.max(-mostCost, Math.min(mostCost, cost));
 }
+
+const wholeNumber = (text: string | undefined): number | undefined =>
+  text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
 
 /** Share of its life that a node still has before it; 1 for one that does not expire. */
 export function lifetimeRemaining(ageMs: number, expireAfterMs: number | undefined): number {

@@ -248,3 +248,23 @@ function priceOf(type: InstanceTypeSpec, zone: string, capacityType: string): nu
   );
   return offering === undefined || Number.isNaN(offering.price) ? 0 : offering.price;
 }
+
+/** How many nodes of the pool may be out for the reason, step by step from now on; -1 without a bound. */
+export function allowedOverTime(
+  fleet: Fleet,
+  pool: NodePool,
+  reason: string,
+  { stepMs, steps }: { stepMs: number; steps: number },
+): number[] {
+  const budgets = budgetsOf(pool);
+  const { total } = fleet.countsOf(pool.metadata.name);
+  const timeZone = fleet.snapshot.settings?.budgetTimeZone;
+  // Budgets without a schedule never change.
+  const isSteady = budgets.every(({ schedule }) => schedule === undefined);
+  const allowedAt = (atMs: number): number => {
+    const allowed = allowedDisruptions(budgets, reason, total, atMs, timeZone);
+    return Number.isFinite(allowed) ? allowed : -1;
+  };
+  const now = allowedAt(fleet.nowMs);
+  return Array.from({ length: steps }, (_, at) => (isSteady ? now : allowedAt(fleet.nowMs + at * stepMs)));
+}

@@ -116,24 +116,58 @@ test('a drifted node whose replacement would not have its minValues stays', () =
   expect(verdict?.blockers[0]?.message).toContain('minValues');
 });
 
+describe('a node that is deleted', () => {
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  const blockers = (claim: object, ...objects: SnapshotObject[]) =>
+    verdictsOf([
+      pool('default', { budgets: [{ nodes: '0' }] }),
+      ...machine('a', { claimMetadata: { deletionTimestamp }, claim: claim as Record<string, unknown> }),
+      ...objects,
+    ])[0]?.blockers;
+  const budget = object('policy/v1', 'PodDisruptionBudget', 'stuck', {
+    metadata: { namespace: 'default' },
+    spec: { selector: { matchLabels: { app: 'web' } } },
+    status: { disruptionsAllowed: 0 },
+  });
+  const web = running('a', { name: 'web', labels: { app: 'web' } });
+  const guard = running('a', { name: 'guard', annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
+
+  test('hears how its drain stands, not what would keep others from choosing it', () => {
+    expect(blockers({})).toMatchObject([{ code: 'Leaving', message: 'node is deleting or marked for deletion' }]);
+  });
+
+  test('hears first who blocks its drain and until when, then each pod', () => {
+    expect(blockers({}, budget, web, guard)).toMatchObject([
+      {
+        code: 'DrainBlocked',
+        message:
+          'drain blocked by PDB default/stuck, pod default/guard (do-not-disrupt); no terminationGracePeriod, so it waits for ever',
+      },
+      { code: 'PodDoNotDisrupt' },
+      { code: 'PodBudgetExhausted', pods: ['default/web'] },
+    ]);
+    expect(blockers({ terminationGracePeriod: '1h' }, guard)?.[0]?.message).toMatch(
+      /; it ends 1h after the deletion whatever they say \(terminationGracePeriod\)$/,
+    );
+  });
+});
+
 describe('a budget that keeps a node', () => {
   const text = (budgets: object[]) =>
     verdictsOf([pool('default', { budgets }), ...machine('a')])[0]?.blockers[0]?.message;
 
   test('says how many nodes it allows and how many are out', () => {
-    expect(text([{ nodes: '0' }])).toBe(
-      'the budgets of NodePool default allow 0 of 1 nodes to be out at once for Empty, and 0 are',
-    );
+    expect(text([{ nodes: '0' }])).toBe('the budgets of NodePool default allow no disruption for Empty');
     const one = [pool('default', { budgets: [{ nodes: '1' }] }), ...machine('a'), ...machine('b', { ready: 'False' })];
     expect(verdictsOf(one)[0]?.blockers[0]?.message).toMatch(/ allow 1 of 2 nodes .*, and 1 is$/);
   });
 
   test('says until when, if it is there for a while only', () => {
     const noon = { nodes: '0', schedule: '0 0 * * *', duration: '12h' };
-    expect(text([noon])).toMatch(/, and 0 are, until 2026-01-01T12:00:00Z$/);
+    expect(text([noon])).toMatch(/ allow no disruption for Empty, until 2026-01-01T12:00:00Z$/);
     expect(text([noon, { nodes: '0', schedule: '0 12 * * *', duration: '1h' }])).toMatch(/until 2026-01-01T13:00:00Z$/);
-    expect(text([noon, { nodes: '0' }])).toMatch(/, and 0 are$/);
-    expect(text([{ nodes: '0', schedule: '@hourly', duration: '2h' }])).toMatch(/, and 0 are$/);
+    expect(text([noon, { nodes: '0' }])).toMatch(/ for Empty$/);
+    expect(text([{ nodes: '0', schedule: '@hourly', duration: '2h' }])).toMatch(/ for Empty$/);
   });
 
   test('says that its schedule cannot be read', () => {

@@ -8,6 +8,7 @@ import type { ChosenOffering, ExistingPlacement } from '../plan.ts';
 import { balancedThreshold } from './balanced.ts';
 import { blockersOf, isEmptyNode } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
+import { drainProblems } from './drain.ts';
 import { driftMove, exchangeRoom } from './drift.ts';
 import { consolidationProblems, emptinessProblems, hasDrifted } from './eligibility.ts';
 import { budgetsOf, conditionOf, type Member } from './fleet.ts';
@@ -34,6 +35,8 @@ export interface NodeVerdict {
   readonly verdict: 'remove' | 'replace' | 'keep';
   readonly reason?: DisruptionReason;
   readonly savingsPerHour: number;
+  /** Of a node that something keeps which a person can change: what its going would save; absent where that is nothing. */
+  readonly savingsIfFreedPerHour?: number;
   /** What would come instead. */
   readonly replacements?: readonly ChosenOffering[];
   /** Existing nodes its pods would move to. */
@@ -47,6 +50,8 @@ const suggestions: Readonly<Record<string, string>> = {
   NotManaged: 'nothing to do: it belongs to somebody else',
   AlreadyDisrupting: 'nothing to do: it is on its way out',
   Leaving: 'nothing to do: it is on its way out',
+  DrainBlocked:
+    'do one of the following for each pod, or give the NodePool a terminationGracePeriod for the nodes that come after',
   NoNode: 'wait until its Node has joined',
   NoPoolLabel: 'label the Node with karpenter.sh/nodepool',
   StaticPool: 'lower spec.replicas of the NodePool',
@@ -93,7 +98,10 @@ export function* nodeVerdicts(round: Round, isAsked: (member: Member) => boolean
   return verdicts.sort((left, right) => (left.node < right.node ? -1 : 1));
 }
 
-type Judged = Pick<NodeVerdict, 'verdict' | 'reason' | 'savingsPerHour' | 'replacements' | 'destinations' | 'blockers'>;
+type Judged = Pick<
+  NodeVerdict,
+  'verdict' | 'reason' | 'savingsPerHour' | 'savingsIfFreedPerHour' | 'replacements' | 'destinations' | 'blockers'
+>;
 
 function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
   const { machine, poolName, instanceType, price } = member;
@@ -122,6 +130,8 @@ function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
 
 /** By the first method that would take it; by the one that is named first if none would. */
 function* judge(round: Round, member: Member): Sliced<Judged> {
+  const draining = drainProblems(round.fleet, member);
+  if (draining !== undefined) return kept(told(draining));
   const packed = isEmptyNode(member) || !hasDrifted(member) ? yield* undrifted(round, member) : undefined;
   if (packed !== undefined && (packed.verdict !== 'keep' || !hasDrifted(member))) return packed;
   const exchanged = yield* drifted(round, member);
@@ -143,7 +153,7 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
   blockers.push(...told(problems));
   const reason: DisruptionReason = isEmpty ? 'Empty' : 'Underutilized';
   blockers.push(...budgetBlockers(round, member, reason));
-  if (isEmpty) return blockers.length > 0 ? kept(blockers) : goes('remove', reason, member.price);
+  if (isEmpty) return blockers.length > 0 ? kept(blockers, member.price) : goes('remove', reason, member.price);
   if (member.index < 0 || member.isStatic || !member.isTypeKnown) return kept(blockers);
   const isKeptByPods = blockers.some(({ code }) => code.startsWith('Pod'));
   const answer = isKeptByPods ? yield* round.freedSingle(member) : yield* round.singleInSlices(member);
@@ -153,7 +163,7 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
     const message = `Balanced policy: score ${unbalanced.score.toFixed(2)} is below ${balancedThreshold.toFixed(2)}`;
     blockers.push(...told([{ code: 'Unbalanced', message }]));
   }
-  if (blockers.length > 0) return kept(blockers);
+  if (blockers.length > 0) return kept(blockers, answer.savings);
   return answer.kind === 'delete'
     ? goes('remove', reason, answer.savings, [], answer.placements)
     : goes('replace', reason, answer.savings, [answer.replacement.chosen], answer.placements);
@@ -188,8 +198,14 @@ function budgetBlockers(round: Round, member: Member, reason: DisruptionReason):
   const untilMs = opensMs();
   const until = untilMs === undefined ? '' : `, until ${formatTime(untilMs)}`;
   const out = `${counts.consuming} ${counts.consuming === 1 ? 'is' : 'are'}`;
-  const message = `the budgets of NodePool ${name} allow ${allowed} of ${counts.total} nodes to be out at once for ${reason}, and ${out}${until}`;
-  return told([{ code: 'Budget', message }]);
+  const nodes = `${counts.total} ${counts.total === 1 ? 'node' : 'nodes'}`;
+  const message =
+    allowed === 0
+      ? `the budgets of NodePool ${name} allow no disruption for ${reason}${until}`
+      : `the budgets of NodePool ${name} allow ${allowed} of ${nodes} to be out at once for ${reason}, and ${out}${until}`;
+  const closed =
+    untilMs === undefined ? 'this budget allows no disruption: change it' : 'wait until then, or change it';
+  return told([{ code: 'Budget', message, ...(allowed === 0 ? { suggestion: closed } : {}) }]);
 }
 
 /** Nodes of static pools are exchanged one for one, so for a while there is one more. */
@@ -209,6 +225,8 @@ interface Problem {
   readonly code: string;
   readonly message: string;
   readonly pod?: string;
+  /** If not what is always suggested. */
+  readonly suggestion?: string;
 }
 
 /** With what to do about it; what is the same about several pods is told once. */
@@ -221,14 +239,21 @@ function told(problems: Iterable<Problem>): VerdictBlocker[] {
     if (same === undefined) byText.set(problem.message, { problem, pods });
     else same.pods.push(...pods);
   }
-  return [...byText.values()].map(({ problem: { code, message }, pods }) => {
-    const suggestion = suggestions[code];
+  // By name: the order in which a cache came to know pods is not the same for every reader.
+  return [...byText.values()].map(({ problem, pods: unordered }) => {
+    const pods = unordered.toSorted();
+    const { code, message } = problem;
+    const suggestion = problem.suggestion ?? suggestions[code];
     return { code, message, ...(suggestion === undefined ? {} : { suggestion }), ...(pods.length > 0 ? { pods } : {}) };
   });
 }
 
-function kept(blockers: readonly VerdictBlocker[]): Judged {
-  return { verdict: 'keep', savingsPerHour: 0, blockers };
+/** Time alone does not free it: somebody has to change something. */
+const isChangeable = ({ suggestion = '' }: VerdictBlocker): boolean => !/^(wait|nothing to do)\b/.test(suggestion);
+
+function kept(blockers: readonly VerdictBlocker[], ifFreed = 0): Judged {
+  const isHeld = ifFreed > 0 && blockers.some(isChangeable);
+  return { verdict: 'keep', savingsPerHour: 0, ...(isHeld && { savingsIfFreedPerHour: ifFreed }), blockers };
 }
 
 function goes(

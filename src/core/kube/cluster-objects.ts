@@ -3,9 +3,12 @@
 // independent of the order in which the snapshot was written.
 
 import type { Snapshot, SnapshotObject } from '../snapshot.ts';
+import { withDefaultSpread } from './default-spread.ts';
 import type { DeviceClass, ResourceClaim, ResourceSlice } from './device-objects.ts';
 import {
+  type CSIDriver,
   type CSINode,
+  type CSIStorageCapacity,
   type DaemonSet,
   keyOf,
   type Metadata,
@@ -33,6 +36,8 @@ export interface ClusterObjects {
   readonly volumes: ReadonlyMap<string, PersistentVolume>;
   readonly storageClasses: ReadonlyMap<string, StorageClass>;
   readonly csiNodes: ReadonlyMap<string, CSINode>;
+  readonly csiDrivers: ReadonlyMap<string, CSIDriver>;
+  readonly storageCapacities: readonly CSIStorageCapacity[];
   readonly namespaces: readonly Namespace[];
   readonly resourceSlices: readonly ResourceSlice[];
   /** By `namespace/name`. */
@@ -59,7 +64,7 @@ export function clusterObjects(snapshot: Snapshot): ClusterObjects {
     new Map(listOf<T>(kind).map((object) => [object.metadata.name, object]));
   return {
     // Pods are ordered later, as the queue orders them; sorting a hundred thousand twice would be waste.
-    pods: byKind.get('Pod') ?? [],
+    pods: withDefaultSpread(byKind.get('Pod') ?? [], snapshot, listOf),
     nodes: mapOf<Node>('Node'),
     nodeClaims: mapOf<NodeClaim>('NodeClaim'),
     nodePools: mapOf<NodePool>('NodePool'),
@@ -71,6 +76,8 @@ export function clusterObjects(snapshot: Snapshot): ClusterObjects {
     volumes: mapOf<PersistentVolume>('PersistentVolume'),
     storageClasses: mapOf<StorageClass>('StorageClass'),
     csiNodes: mapOf<CSINode>('CSINode'),
+    csiDrivers: mapOf<CSIDriver>('CSIDriver'),
+    storageCapacities: listOf<CSIStorageCapacity>('CSIStorageCapacity'),
     namespaces: listOf<Namespace>('Namespace'),
     resourceSlices: listOf<ResourceSlice>('ResourceSlice'),
     resourceClaims: new Map(

@@ -211,7 +211,11 @@ export interface PodDisruptionBudget {
 
 export interface PersistentVolumeClaim {
   metadata: Metadata;
-  spec?: { volumeName?: string; storageClassName?: string };
+  spec?: {
+    volumeName?: string;
+    storageClassName?: string;
+    resources?: { requests?: ResourceQuantities };
+  };
   status?: { phase?: string };
 }
 
@@ -236,6 +240,20 @@ export interface StorageClass {
 export interface CSINode {
   metadata: Metadata;
   spec?: { drivers?: { name: string; allocatable?: { count?: number } }[] };
+}
+
+export interface CSIDriver {
+  metadata: Metadata;
+  spec?: { storageCapacity?: boolean; preventPodSchedulingIfMissing?: boolean };
+}
+
+/** Room for volumes of a storage class on the nodes that the selector selects; without selector, on none. */
+export interface CSIStorageCapacity {
+  metadata: Metadata;
+  storageClassName?: string;
+  nodeTopology?: LabelSelector | null;
+  capacity?: string | number;
+  maximumVolumeSize?: string | number;
 }
 
 export interface Namespace {

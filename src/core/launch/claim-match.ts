@@ -86,7 +86,9 @@ export class LaunchMatcher {
   }
 }
 
+/** A machine with less than nothing of a resource takes no pod, whatever is asked for. */
 function isWithin(asked: ResourceVector, allocatable: ResourceVector): boolean {
+  if (allocatable.some((amount) => amount < 0)) return false;
   for (let column = 0; column < asked.length; column++) {
     if (at(asked, column) > at(allocatable, column)) return false;
   }

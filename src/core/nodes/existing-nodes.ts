@@ -3,7 +3,7 @@
 
 import { label } from '../../api/names.ts';
 import type { ClusterObjects } from '../kube/cluster-objects.ts';
-import type { Labels, Pod, Taint } from '../kube/objects.ts';
+import type { CSINode, Labels, Pod, Taint } from '../kube/objects.ts';
 import { type HostPort, hostPortsOf } from '../pods/host-ports.ts';
 import { isOwnedByDaemonSet, isTerminal } from '../pods/pod-classes.ts';
 import { type Daemon, runsOnNode } from '../pools/daemons.ts';
@@ -12,6 +12,7 @@ import type { RequirementSet, RequirementTable } from '../requirements/requireme
 import type { RequestsOfPods } from '../resources/pod-requests.ts';
 import type { ResourceTable } from '../resources/resource-table.ts';
 import { attachmentsOf } from '../volumes/pod-volumes.ts';
+import { storageOn } from '../volumes/storage-capacity.ts';
 import type { Machine } from './machines.ts';
 
 export interface ExistingNode {
@@ -28,6 +29,10 @@ export interface ExistingNode {
   /** Attached claims per driver, and the most the driver attaches. */
   readonly attached: ReadonlyMap<string, ReadonlySet<string>>;
   readonly attachLimits: ReadonlyMap<string, number>;
+  /** Drivers without which kube-scheduler keeps pods with their volumes away, and that the node does not have. */
+  readonly missingDrivers: ReadonlySet<string>;
+  /** Whether there is storage for an unbound claim; undefined where no driver keeps account of it. */
+  readonly hasStorageFor: ((claim: string) => boolean) | undefined;
 }
 
 export interface NodeContext {
@@ -37,6 +42,8 @@ export interface NodeContext {
   readonly resources: ResourceTable;
   readonly requests: RequestsOfPods;
   readonly daemons: readonly Daemon[];
+  /** Most volumes per driver on a machine of this one's type, as the provider says. */
+  typeAttachLimits(machine: Machine): Readonly<Record<string, number>> | undefined;
 }
 
 export function podsByNode(pods: readonly Pod[]): Map<string, Pod[]> {
@@ -113,7 +120,9 @@ export function existingNode(
     free,
     ports,
     attached,
-    attachLimits: attachLimits(objects, machine),
+    attachLimits: attachLimits(objects, machine, context.typeAttachLimits(machine)),
+    missingDrivers: missingDrivers(objects, machine),
+    hasStorageFor: storageOn(objects, machine),
   };
 }
 
@@ -135,12 +144,35 @@ function takeFrom(amounts: Map<string, number>, taken: ReadonlyMap<string, numbe
   }
 }
 
-function attachLimits(objects: ClusterObjects, machine: Machine): Map<string, number> {
-  const limits = new Map<string, number>();
-  const name = machine.node?.metadata.name;
-  for (const driver of (name === undefined ? undefined : objects.csiNodes.get(name))?.spec?.drivers ?? []) {
-    const count = driver.allocatable?.count;
-    if (count !== undefined && count !== null) limits.set(driver.name, count);
+/** What the driver says on the node; until it speaks there, what the provider says about the type. */
+function attachLimits(
+  objects: ClusterObjects,
+  machine: Machine,
+  ofType: Readonly<Record<string, number>> | undefined,
+): Map<string, number> {
+  const limits = new Map<string, number>(Object.entries(ofType ?? {}));
+  for (const { name, allocatable } of publishedDrivers(objects, machine)) {
+    const count = allocatable?.count;
+    if (count !== undefined && count !== null) limits.set(name, count);
+    else limits.delete(name);
   }
   return limits;
+}
+
+type PublishedDriver = NonNullable<NonNullable<CSINode['spec']>['drivers']>[number];
+
+function publishedDrivers(objects: ClusterObjects, { node }: Machine): readonly PublishedDriver[] {
+  return (node === undefined ? undefined : objects.csiNodes.get(node.metadata.name))?.spec?.drivers ?? [];
+}
+
+const noDrivers: ReadonlySet<string> = new Set();
+
+/** A node that is still coming up gets its drivers yet: only what is complete is judged by what it lacks. */
+function missingDrivers(objects: ClusterObjects, machine: Machine): ReadonlySet<string> {
+  if (objects.csiDrivers.size === 0 || !machine.initialized) return noDrivers;
+  const published = new Set(publishedDrivers(objects, machine).map(({ name }) => name));
+  const missing = [...objects.csiDrivers.values()]
+    .filter(({ metadata, spec }) => spec?.preventPodSchedulingIfMissing === true && !published.has(metadata.name))
+    .map(({ metadata }) => metadata.name);
+  return missing.length === 0 ? noDrivers : new Set(missing);
 }

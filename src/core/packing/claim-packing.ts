@@ -2,7 +2,7 @@
 // that can hold the pod. What a node refused for good is remembered per constraint (labels, taints, ports, host bounds) or
 // per kind of pod (room), so that a pod is not offered to thousands of nodes that said no to its like already.
 
-import { type Bitset, hasBit, isEmptyBitset, membersOf } from '../../base/index.ts';
+import { type Bitset, isEmptyBitset, keepCommon, membersOf } from '../../base/index.ts';
 import { ClaimDevices } from '../devices/claim-devices.ts';
 import type { DeviceState } from '../devices/device-state.ts';
 import { portsConflict } from '../pods/host-ports.ts';
@@ -12,9 +12,10 @@ import type { Template } from '../pools/templates.ts';
 import { grants, placeholderHostname } from '../requirements/node-wish.ts';
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
 import type { TopologyState } from '../topology/topology-state.ts';
+import { type Attachments, noAttachments, withAttachments } from '../volumes/pod-volumes.ts';
 import type { Constraint, GroupStep, Need, PodGroup } from '../workload.ts';
 import type { World } from '../world.ts';
-import { addNeed, type Claim, rowsWithRoom, rowWithRoom, typesOfRows, usedFits } from './claim.ts';
+import { addNeed, type Claim, rowsWithRoom, rowWithRoom, typesOfRows } from './claim.ts';
 import { ClaimOrder } from './claim-order.ts';
 import { bitsOf, type GrowingBits } from './growing-bits.ts';
 import { PoolLimits } from './pool-limits.ts';
@@ -53,6 +54,8 @@ export class ClaimPacking {
   private readonly refusedByStep: (GrowingBits | undefined)[] = [];
   private readonly answers = new TemplateAnswers();
   private readonly devices: ClaimDevices;
+  /** Volumes of the pod that is being placed. */
+  private attachments: Attachments = noAttachments;
   /** What the pod last found acceptable would make of the claim. */
   private nextSet: RequirementSet;
   private nextRow = -1;
@@ -76,7 +79,7 @@ export class ClaimPacking {
     this.world = world;
     this.table = world.table;
     this.topology = topology;
-    this.poolLimits = new PoolLimits(world.templates);
+    this.poolLimits = new PoolLimits([...world.templates, ...world.pausedTemplates.map(({ template }) => template)]);
     this.reservations = new Reservations(world.reservations, strictReservations);
     this.smallestNeed = smallestNeed;
     this.nextSet = world.table.empty;
@@ -84,7 +87,7 @@ export class ClaimPacking {
 
   /** Adds the pod to a node under construction, if one takes it. */
   placeOnClaim(group: PodGroup, step: GroupStep, pod: number): boolean {
-    this.devices.ask(group);
+    this.ask(group);
     const byConstraint = bitsOf(this.refusedByConstraint, step.constraint.id);
     const byStep = bitsOf(this.refusedByStep, step.id);
     const few = this.openClaims(byConstraint, byStep);
@@ -106,6 +109,11 @@ export class ClaimPacking {
       if (byConstraint.has(index) || byStep.has(index)) continue;
       if (this.offer(index, group, step, byConstraint, byStep, pod)) return true;
     }
+  }
+
+  private ask(group: PodGroup): void {
+    this.devices.ask(group);
+    this.attachments = group.attachments;
   }
 
   /** Shelves whose labels and taints suit the pod, and whose domains its topology rules leave open just now. */
@@ -141,7 +149,7 @@ export class ClaimPacking {
 
   /** Starts a node for the pod, from the first template that can hold it. */
   placeOnNewClaim(group: PodGroup, step: GroupStep, pod: number): NewClaimVerdict {
-    this.devices.ask(group);
+    this.ask(group);
     for (const template of this.world.templates) {
       const rows = this.poolLimits.rowsWithin(template);
       if (rows === undefined || isEmptyBitset(rows)) continue;
@@ -153,21 +161,28 @@ export class ClaimPacking {
       claim.minValuesRelaxed = lowersMinValues(template.set, this.nextSet);
       this.commit(claim, group, step.constraint, pod);
       this.order.append(claim.index, this.shelfOf(claim));
-      const matching = template.rows.matching(claim.set);
-      this.poolLimits.charge(
-        template,
-        (row) => hasBit(matching, row) && hasBit(claim.rows, row) && usedFits(claim, row),
-      );
+      this.poolLimits.charge(claim);
       this.closeIfFull(claim);
       return 'placed';
     }
     return 'refused';
   }
 
+  /** Templates that would take the pod on a fresh node, were it not for the limits of their pools. */
+  refusedByLimits(group: PodGroup, step: GroupStep): Template[] {
+    this.ask(group);
+    return this.world.templates.filter((template) => {
+      if (this.poolLimits.rowsWithin(template) === template.viable) return false;
+      const claim = this.freshClaim(template, template.viable);
+      return this.consider(claim, group.need, step.constraint, this.world.settings.relaxMinValues) === undefined;
+    });
+  }
+
   /** Why a fresh node that could be any of these rows would have to wait for reserved capacity; undefined if not. */
   deferral(template: Template, set: RequirementSet, rows: Bitset): string | undefined {
     if (!template.hasReserved || !this.world.settings.reservedCapacity) return undefined;
-    const verdict = this.reservations.consider(nothingHeld, this.reservedOfferings(template, set, rows));
+    const hasOther = (): boolean => template.rows.hasOpenOffering(set, rows);
+    const verdict = this.reservations.consider(nothingHeld, this.reservedOfferings(template, set, rows), hasOther);
     return verdict.kind === 'deferred' ? verdict.message : undefined;
   }
 
@@ -233,7 +248,8 @@ export class ClaimPacking {
     }
     if (rules.hostAffinities.length > 0 && !this.topology.hostAttracts(rules, host, placeholderHostname)) return 'now';
     const base = this.table.meet(claim.set, wish.set);
-    const rows = this.answers.rowsFor(claim, constraint);
+    const rows = this.attachable(claim, this.answers.rowsFor(claim, constraint));
+    if (isEmptyBitset(rows)) return 'group';
     if (constraint.volumes.length === 0) {
       return this.considerDevices(claim, need, constraint, base, rows, relaxMinValues);
     }
@@ -253,6 +269,24 @@ export class ClaimPacking {
     }
     // The last alternative decides whether the pod waits for reserved capacity.
     return worst === 'deferred' && last !== 'deferred' ? 'now' : worst;
+  }
+
+  /** Of the rows, those whose nodes attach the volumes that are there and the ones the pod brings. */
+  attachable(claim: Claim, rows: Bitset, attachments: Attachments = this.attachments): Bitset {
+    if (attachments.size === 0 || !claim.template.limitsAttachments) return rows;
+    const left = Uint32Array.from(rows);
+    for (const [driver, claims] of attachments) {
+      const there = claim.attached.get(driver);
+      let count = there?.size ?? 0;
+      for (const name of claims) if (there?.has(name) !== true) count += 1;
+      keepCommon(left, claim.template.rows.attaching(driver, count));
+    }
+    return left;
+  }
+
+  /** Whether a fresh node that could be any of these rows attaches the volumes. */
+  canAttach(template: Template, rows: Bitset, attachments: Attachments): boolean {
+    return !isEmptyBitset(this.attachable(this.freshClaim(template, rows), rows, attachments));
   }
 
   /** Devices narrow where the node can be, and where types bring some, which of them it can become. */
@@ -332,8 +366,10 @@ export class ClaimPacking {
       return undefined;
     }
     const compatible = this.reservedOfferings(template, set, remaining);
-    const verdict = this.reservations.consider(claim.held, compatible);
+    const hasOther = (): boolean => template.rows.hasOpenOffering(set, remaining);
+    const verdict = this.reservations.consider(claim.held, compatible, hasOther);
     if (verdict.kind === 'deferred') return 'deferred';
+    if (verdict.kind === 'full') return fickle ? 'now' : 'group';
     this.accept(set, row, rows, verdict.ids);
     return undefined;
   }
@@ -352,6 +388,7 @@ export class ClaimPacking {
     claim.witness = row;
     addNeed(claim, group.need);
     if (constraint.ports.length > 0) claim.ports = [...claim.ports, ...constraint.ports];
+    if (group.attachments.size > 0) claim.attached = withAttachments(claim.attached, group.attachments);
     if (held !== nothingHeld || claim.held !== nothingHeld) {
       this.reservations.exchange(claim.held, held);
       claim.held = held;
@@ -387,6 +424,7 @@ export class ClaimPacking {
       usedColumns: [],
       witness: -1,
       ports: [],
+      attached: noAttachments,
       held: nothingHeld,
       minValuesRelaxed: false,
       drivers: nothingHeld,

@@ -7,6 +7,7 @@ import type { HostPort } from '../pods/host-ports.ts';
 import type { InstanceType } from '../pools/instance-types.ts';
 import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
+import type { Attachments } from '../volumes/pod-volumes.ts';
 import type { Need } from '../workload.ts';
 
 export interface Claim {
@@ -21,6 +22,8 @@ export interface Claim {
   /** A row known to hold what is used now. */
   witness: number;
   ports: readonly HostPort[];
+  /** Volumes per CSI driver. */
+  attached: Attachments;
   held: ReadonlySet<string>;
   minValuesRelaxed: boolean;
   /** Whose devices its pods get. */

@@ -9,6 +9,7 @@ import { grants } from '../requirements/node-wish.ts';
 import type { RequirementTable } from '../requirements/requirement-set.ts';
 import type { TopologyRules } from '../topology/topology-rules.ts';
 import type { TopologyState } from '../topology/topology-state.ts';
+import { withAttachments } from '../volumes/pod-volumes.ts';
 import type { Constraint, GroupStep, PodGroup } from '../workload.ts';
 import { GrowingBits } from './growing-bits.ts';
 import type { NodeColumns } from './node-columns.ts';
@@ -146,7 +147,13 @@ export class NodePacking {
   }
 
   private canAttach(group: PodGroup, index: number): boolean {
-    const limits = (this.nodes[index] as ExistingNode).attachLimits;
+    const { attachLimits: limits, missingDrivers, hasStorageFor } = this.nodes[index] as ExistingNode;
+    if (missingDrivers.size > 0 && [...group.attachments.keys()].some((driver) => missingDrivers.has(driver)))
+      return false;
+    if (hasStorageFor !== undefined) {
+      for (const claims of group.attachments.values())
+        for (const claim of claims) if (!hasStorageFor(claim)) return false;
+    }
     const attached = this.attachedTo(index);
     for (const [driver, limit] of limits) {
       const there = attached.get(driver);
@@ -197,11 +204,7 @@ export class NodePacking {
       this.ports.set(index, [...this.portsOf(index), ...constraint.ports]);
     }
     if (group.attachments.size > 0) {
-      const attached = new Map<string, ReadonlySet<string>>(this.attachedTo(index));
-      for (const [driver, claims] of group.attachments) {
-        attached.set(driver, new Set([...(attached.get(driver) ?? []), ...claims]));
-      }
-      this.attached.set(index, attached);
+      this.attached.set(index, withAttachments(this.attachedTo(index), group.attachments));
     }
     const pods = this.pods[index];
     if (pods === undefined) this.pods[index] = [pod];

@@ -1,14 +1,18 @@
 // Pool limits while planning. A type larger than what is left may not be launched; since it is not known which type a new
-// node will get, the largest of its candidates is charged, resource by resource. The number of nodes is not charged here:
-// types do not list it, and creation checks it again.
+// node will get, the largest of its candidates is charged, resource by resource, and each new node is one of `nodes`.
+//
+// Where that leaves pods without a place, nodes give up their largest types, step by step down to the size of the
+// cheapest, until the pods fit or nothing can be given up: the plan uses the limit, and no choice of types exceeds it.
 
 import { type Bitset, hasBit, membersOf } from '../../base/index.ts';
 import type { InstanceType } from '../pools/instance-types.ts';
+import { unmetMinValues } from '../pools/min-values.ts';
 import type { Template } from '../pools/templates.ts';
 import { at } from '../resources/resource-table.ts';
-import { type Claim, usedFits } from './claim.ts';
+import { type Claim, rowsWithRoom, typesOfRows, usedFits } from './claim.ts';
 
 interface PoolLimit {
+  readonly column: number;
   left: number;
   /** Capacity of the limited resource by row. */
   readonly capacity: Float64Array;
@@ -17,20 +21,36 @@ interface PoolLimit {
   readonly descending: Int32Array;
 }
 
+interface LimitedPool {
+  readonly limits: readonly PoolLimit[];
+  /** Infinite without a limit on nodes. */
+  nodes: number;
+}
+
+/** How much larger than its cheapest type a node may be, at each step of giving up types. */
+const slack = [4, 2, 1];
+
 export class PoolLimits {
-  private readonly limits: (PoolLimit[] | undefined)[];
+  private readonly pools: (LimitedPool | undefined)[];
   private readonly rows: (Bitset | undefined)[];
+  /** By claim: what was charged for it, in the order of the pool's limits. */
+  private readonly charges: number[][] = [];
+  private step = 0;
+  /** Nodes that are started now do without their largest types at once. */
+  private isGivingUp = false;
+  /** As it was before. */
+  private givenUp: { claim: Claim; rows: Bitset; charges: number[] }[] = [];
 
   constructor(templates: readonly Template[]) {
-    this.limits = templates.map(limitsOf);
+    this.pools = templates.map(limitedPool);
     this.rows = templates.map(() => undefined);
   }
 
   /** The rows a new node of the template may use; undefined if its number of nodes is used up. */
   rowsWithin(template: Template): Bitset | undefined {
-    const limits = this.limits[template.index];
-    if (limits === undefined) return template.viable;
-    const nodes = template.limits?.nodes ?? 1;
+    const pool = this.pools[template.index];
+    if (pool === undefined) return template.viable;
+    const { limits, nodes } = pool;
     if (nodes === 0) return undefined;
     if (nodes > 0 && limits.every(({ left, most }) => most <= left)) return template.viable;
     let rows = this.rows[template.index];
@@ -45,26 +65,101 @@ export class PoolLimits {
     return rows;
   }
 
+  /** By resource column what is left, for the template's limits that leave less than its largest type. */
+  scarce({ index }: Template): { column: number; left: number }[] {
+    const limits = this.pools[index]?.limits ?? [];
+    return limits.filter(({ left, most }) => most > left).map(({ column, left }) => ({ column, left }));
+  }
+
   /** Charges a new node with the most any of its candidate rows has. */
-  charge(template: Template, isCandidate: (row: number) => boolean): void {
-    const limits = this.limits[template.index];
-    if (limits === undefined) return;
-    for (const limit of limits) limit.left -= largestOf(limit, isCandidate);
+  charge(claim: Claim): void {
+    const pool = this.pools[claim.template.index];
+    if (pool === undefined) return;
+    this.charges[claim.index] = pool.limits.map((limit) => {
+      const charge = chargeOf(limit, claim);
+      limit.left -= charge;
+      return charge;
+    });
+    pool.nodes -= 1;
+    this.rows[claim.template.index] = undefined;
+    if (this.isGivingUp) this.giveUp(claim, slack[this.step] as number);
+  }
+
+  /**
+   * Lets nodes of these templates give up large types. False when there is nothing left to give up; otherwise more nodes
+   * may fit now, and asking again gives up more.
+   */
+  giveUpTypes(claims: readonly Claim[], templates: ReadonlySet<Template>): boolean {
+    for (; this.step < slack.length; this.step += 1) {
+      let gained = false;
+      for (const claim of claims) {
+        if (templates.has(claim.template) && this.giveUp(claim, slack[this.step] as number)) gained = true;
+      }
+      this.isGivingUp = gained;
+      if (gained) return true;
+    }
+    return false;
+  }
+
+  /** After giving up: what was given up stays so if it `helped`, and nodes that came since are asked next time. */
+  settle(helped: boolean): void {
+    for (const { claim, rows, charges } of helped ? [] : this.givenUp.reverse()) {
+      const pool = this.pools[claim.template.index] as LimitedPool;
+      const now = this.charges[claim.index] as number[];
+      for (const [index, limit] of pool.limits.entries())
+        limit.left += (now[index] as number) - (charges[index] as number);
+      this.charges[claim.index] = charges;
+      this.rows[claim.template.index] = undefined;
+      claim.rows = rows;
+    }
+    this.givenUp = [];
+    this.step = 0;
+    this.isGivingUp = false;
+  }
+
+  private giveUp(claim: Claim, times: number): boolean {
+    const { template } = claim;
+    const pool = this.pools[template.index];
+    const charges = this.charges[claim.index];
+    if (pool === undefined || charges === undefined || pool.nodes <= 0 || claim.held.size > 0) return false;
+    if (this.rowsWithin(template) === template.viable) return false;
+    const open = rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined);
+    const cheapest = cheapestOf(claim, open);
+    if (cheapest < 0) return false;
+    const isSmall = (row: number): boolean =>
+      pool.limits.every(({ capacity }) => (capacity[row] as number) <= (capacity[cheapest] as number) * times);
+    const rows = new Uint32Array(claim.rows.length);
+    for (const row of membersOf(open))
+      if (isSmall(row)) rows[row >>> 5] = (rows[row >>> 5] as number) | (1 << (row & 31));
+    if (claim.set.hasMinValues && unmetMinValues(claim.set, typesOfRows(template, rows)).size > 0) return false;
+    const now = pool.limits.map((limit) => largestOf(limit, (row) => hasBit(rows, row)));
+    if (now.every((charge, index) => charge >= (charges[index] as number))) return false;
+    for (const [index, limit] of pool.limits.entries())
+      limit.left += (charges[index] as number) - (now[index] as number);
+    this.givenUp.push({ claim, rows: claim.rows, charges });
+    this.charges[claim.index] = now;
+    claim.rows = rows;
+    claim.witness = cheapest;
     this.rows[template.index] = undefined;
+    return true;
   }
 
   /** Whether the pool may have these nodes instead of those, charging each with its largest candidate. */
   wouldAllow(template: Template, given: readonly Claim[], taken: readonly Claim[]): boolean {
-    const limits = this.limits[template.index] ?? [];
-    return limits.every((limit) => {
-      const chargeOf = (claim: Claim): number => {
-        const matching = template.rows.matching(claim.set);
-        return largestOf(limit, (row) => hasBit(matching, row) && hasBit(claim.rows, row) && usedFits(claim, row));
-      };
-      const sum = (claims: readonly Claim[]): number => claims.reduce((total, claim) => total + chargeOf(claim), 0);
+    const pool = this.pools[template.index];
+    if (pool === undefined) return true;
+    if (taken.length > given.length && pool.nodes + given.length < taken.length) return false;
+    return pool.limits.every((limit) => {
+      const sum = (claims: readonly Claim[]): number =>
+        claims.reduce((total, each) => total + chargeOf(limit, each), 0);
       return limit.left + sum(given) - sum(taken) >= 0;
     });
   }
+}
+
+function chargeOf(limit: PoolLimit, claim: Claim): number {
+  const matching = claim.template.rows.matching(claim.set);
+  return largestOf(limit, (row) => hasBit(matching, row) && hasBit(claim.rows, row) && usedFits(claim, row));
 }
 
 function largestOf(limit: PoolLimit, isCandidate: (row: number) => boolean): number {
@@ -72,12 +167,33 @@ function largestOf(limit: PoolLimit, isCandidate: (row: number) => boolean): num
   return largest === undefined ? 0 : (limit.capacity[largest] as number);
 }
 
-function limitsOf(template: Template): PoolLimit[] | undefined {
-  const { limits, rows } = template;
-  return limits?.columns.map((column, index) => {
-    const capacity = Float64Array.from(rows.typeOf, (type) => at((rows.types[type] as InstanceType).capacity, column));
-    const sizeOf = (row: number): number => capacity[row] as number;
-    const descending = Int32Array.from(capacity.keys()).sort((left, right) => sizeOf(right) - sizeOf(left));
-    return { left: limits.amounts[index] as number, capacity, most: capacity[descending[0] ?? 0] ?? 0, descending };
-  });
+function cheapestOf({ template, set }: Claim, rows: Bitset): number {
+  const prices = template.rows.cheapest(set);
+  let best = -1;
+  for (const row of membersOf(rows)) {
+    const price = prices[row]?.price;
+    if (price !== undefined && (best < 0 || price < (prices[best]?.price ?? 0))) best = row;
+  }
+  return best;
+}
+
+function limitedPool({ limits, rows }: Template): LimitedPool | undefined {
+  if (limits === undefined) return undefined;
+  return {
+    nodes: limits.nodes ?? Number.POSITIVE_INFINITY,
+    limits: limits.columns.map((column, index) => {
+      const capacity = Float64Array.from(rows.typeOf, (type) =>
+        at((rows.types[type] as InstanceType).capacity, column),
+      );
+      const sizeOf = (row: number): number => capacity[row] as number;
+      const descending = Int32Array.from(capacity.keys()).sort((left, right) => sizeOf(right) - sizeOf(left));
+      return {
+        column,
+        left: limits.amounts[index] as number,
+        capacity,
+        most: capacity[descending[0] ?? 0] ?? 0,
+        descending,
+      };
+    }),
+  };
 }

@@ -1,27 +1,40 @@
 // Reserved capacity while planning. A node under construction holds, pessimistically, one instance of every reservation it
 // could still be launched from, and gives back those its constraints have ruled out. In strict mode a pod that could have
-// had reserved capacity waits rather than falling back to anything dearer.
+// had reserved capacity waits rather than falling back to anything dearer. A reservation that was full from the start is
+// nothing to wait for, as long as there is anything else.
 
 import type { Offering } from '../pools/instance-types.ts';
 
 export type ReservationVerdict =
   | { readonly kind: 'held'; readonly ids: ReadonlySet<string> }
-  | { readonly kind: 'deferred'; readonly message: string };
+  | { readonly kind: 'deferred'; readonly message: string }
+  /** There is nothing but full reservations. */
+  | { readonly kind: 'full' };
 
 export class Reservations {
+  private readonly capacity: ReadonlyMap<string, number>;
   private readonly left: Map<string, number>;
   private readonly strict: boolean;
 
   constructor(capacity: ReadonlyMap<string, number>, strict: boolean) {
+    this.capacity = capacity;
     this.left = new Map(capacity);
     this.strict = strict;
   }
 
-  /** What a node that holds `held` would hold after narrowing to these compatible reserved offerings. */
-  consider(held: ReadonlySet<string>, compatible: Iterable<Offering>): ReservationVerdict {
+  /**
+   * What a node that holds `held` would hold after narrowing to these compatible reserved offerings; `hasOther` tells
+   * whether it could be anything else.
+   */
+  consider(held: ReadonlySet<string>, compatible: Iterable<Offering>, hasOther: () => boolean): ReservationVerdict {
     let some = false;
+    let someFull = false;
     const ids = new Set<string>();
     for (const { reservationId } of compatible) {
+      if ((this.capacity.get(reservationId) ?? 0) === 0) {
+        someFull = true;
+        continue;
+      }
       some = true;
       if (held.has(reservationId) || (this.left.get(reservationId) ?? 0) > 0) ids.add(reservationId);
     }
@@ -30,6 +43,13 @@ export class Reservations {
         kind: 'deferred',
         message:
           'one or more instance types with compatible reserved offerings are available, but could not be reserved',
+      };
+    }
+    if (someFull && !some && !hasOther()) {
+      if (!this.strict) return { kind: 'full' };
+      return {
+        kind: 'deferred',
+        message: 'all compatible reserved offerings are full and no on-demand or spot fallback is available',
       };
     }
     if (this.strict && ids.size === 0 && held.size > 0) {

@@ -1,7 +1,8 @@
 // The packing itself: pods are taken in queue order, each is offered to nodes that exist, to nodes under construction and
 // to a fresh node, weaker and weaker, and goes to the end of the queue if nobody takes it. Affinity to pods that come
 // later and spreads that need alternation resolve themselves that way; the loop ends when a whole round brings nothing.
-// Pods that are left over then get a second chance in domains that are not the emptiest, but keep their rules.
+// Pods that are left over then get a second chance in domains that are not the emptiest, but keep their rules, and a third
+// where other nodes can leave them room under the limits of their pool.
 //
 // Pods of one group are indistinguishable, so a group that failed fails again until something has been placed.
 
@@ -33,6 +34,8 @@ export interface Packed {
 export interface SolveOptions {
   /** A pod that could have had reserved capacity waits instead of falling back. */
   readonly strictReservations: boolean;
+  /** Nodes do without large types where limits would leave pods without a place. */
+  readonly usesLimitsUp?: boolean;
   /** What would be if some nodes were gone; absent, the world as it is. */
   readonly whatIf?: WhatIfInputs;
 }
@@ -106,16 +109,39 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
       lengthWhenPushed.set(pod, queue.length - head);
     }
   };
+  /** Where limits are in the way, nodes do without their largest types, for as long as that brings pods a place. */
+  const useLimitsUp = function* (): Sliced<void> {
+    for (let before = -1; before !== placed; ) {
+      before = placed;
+      const left = [...failures].flatMap(([pod, failure]) => (failure === 'refused' ? [pod] : [])).sort(ascending);
+      const templates = new Set(
+        [...new Set(left.map((pod) => (workload.pods[pod] as PlannedPod).group))].flatMap((group) =>
+          group.steps.flatMap((step) =>
+            topology.prepare(step.constraint.rules) ? claims.refusedByLimits(group, step) : [],
+          ),
+        ),
+      );
+      if (templates.size === 0) return;
+      while (claims.poolLimits.giveUpTypes(claims.claims, templates)) {
+        yield* drain([...left]);
+        if (placed > before) break;
+      }
+      claims.poolLimits.settle(placed > before);
+    }
+  };
   yield* drain(queue);
   const stuck = [...failures].flatMap(([pod, failure]) => (failure === 'refused' ? [pod] : []));
   if (stuck.some((pod) => hasChoiceOfDomains((workload.pods[pod] as PlannedPod).group))) {
     claims.lastResort = true;
-    yield* drain(stuck.sort((left, right) => left - right));
+    yield* drain(stuck.sort(ascending));
   }
+  if (options.usesLimitsUp) yield* useLimitsUp();
   for (const pod of failures.keys()) steps.set(pod, (workload.pods[pod] as PlannedPod).group.steps.length - 1);
   const failed = [...failures].map(([pod, failure]) => ({ pod, failure })).sort((left, right) => left.pod - right.pod);
   return { claims, nodes, topology, devices, failed, steps };
 }
+
+const ascending = (left: number, right: number): number => left - right;
 
 /** Another domain than the one it should be in would keep its rules too. */
 function hasChoiceOfDomains({ steps }: PodGroup): boolean {

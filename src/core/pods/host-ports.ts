@@ -12,13 +12,22 @@ const noPorts: readonly HostPort[] = [];
 
 export function hostPortsOf(pod: Pod): readonly HostPort[] {
   let ports: HostPort[] | undefined;
-  for (const container of pod.spec?.containers ?? []) {
+  for (const container of portHolders(pod)) {
     if (container.ports === undefined || container.ports === null) continue;
     for (const { hostPort, hostIP, protocol } of container.ports) {
       if (hostPort) (ports ??= []).push({ ip: hostIP || '0.0.0.0', port: hostPort, protocol: protocol || 'TCP' });
     }
   }
   return ports ?? noPorts;
+}
+
+type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number];
+
+/** Containers that run beside each other: sidecars are init containers that keep running. */
+function portHolders({ spec }: Pod): readonly Container[] {
+  const containers = spec?.containers ?? [];
+  const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  return sidecars.length === 0 ? containers : [...containers, ...sidecars];
 }
 
 export function conflictBetween(

@@ -24,11 +24,17 @@ export function isOwnedByDaemonSet(pod: Pod): boolean {
   return isOwnedBy(pod, 'apps/v1', 'DaemonSet');
 }
 
-/** Waits for a node that kube-scheduler could not find. The phase is not consulted. */
-export function isProvisionable(pod: Pod): boolean {
+/** Whether the pod has only to wait for the node: there is room for it, or room is being made. */
+export type NominationTest = (nodeName: string, pod: Pod) => boolean;
+
+/**
+ * Waits for a node that kube-scheduler could not find. The phase is not consulted. A nomination counts as long as the pod
+ * can come to that node; an expectation that did not come true leaves a pod that needs a place like any other.
+ */
+export function isProvisionable(pod: Pod, standsNomination: NominationTest = () => true): boolean {
   return (
     !pod.spec?.nodeName &&
-    !pod.status?.nominatedNodeName &&
+    !(pod.status?.nominatedNodeName && standsNomination(pod.status.nominatedNodeName, pod)) &&
     isUnschedulable(pod.status?.conditions) &&
     !isOwnedByDaemonSet(pod) &&
     !isOwnedByNode(pod)

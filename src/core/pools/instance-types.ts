@@ -2,7 +2,7 @@
 // capacity or overhead split a type into rows, one per distinct allocatable; most types have a single row.
 //
 // Allocatable = capacity − (kube + system reserved + eviction threshold); huge pages are also taken off memory, which
-// stops at zero. Overrides are added to the base, resource by resource.
+// stops at zero. Overrides replace the base, resource by resource; an overhead's parts are summed up first.
 
 import { capacityType, label } from '../../api/names.ts';
 import type { LabelRules } from '../requirements/label-rules.ts';
@@ -12,12 +12,14 @@ import type { RequirementSet, RequirementTable } from '../requirements/requireme
 import { at, type ResourceTable, type ResourceVector } from '../resources/resource-table.ts';
 import type {
   DynamicResources,
+  FailedOffering,
   InstanceTypeSpec,
   OfferingSpec,
   Overhead,
   RequirementSpec,
   ResourceQuantities,
 } from '../snapshot.ts';
+import type { FailedOfferings } from './failed-offerings.ts';
 
 export interface Offering {
   readonly set: RequirementSet;
@@ -48,6 +50,16 @@ export interface InstanceType {
   readonly priceOverlay: boolean;
   readonly capacityOverlay: boolean;
   readonly dynamicResources: DynamicResources | undefined;
+  /** Most volumes per CSI driver on a new node. */
+  readonly attachLimits: Readonly<Record<string, number>> | undefined;
+  /** Offerings that would be available, had they not failed lately. */
+  readonly failed: readonly FailedOfferingOf[];
+}
+
+export interface FailedOfferingOf {
+  readonly offering: Offering;
+  readonly because: FailedOffering;
+  readonly allocatable: ResourceVector;
 }
 
 export interface CatalogueContext {
@@ -55,6 +67,7 @@ export interface CatalogueContext {
   readonly rules: LabelRules;
   readonly resources: ResourceTable;
   readonly reservationIdLabel: string | undefined;
+  readonly failed?: FailedOfferings;
 }
 
 /** Compiles types; the same specification object is compiled once, however many pools offer it. */
@@ -87,12 +100,15 @@ export class Catalogue {
     const plain: Offering[] = [];
     const reserved: Offering[] = [];
     const overridden = new Map<string, { first: OfferingSpec; offerings: Offering[] }>();
+    const failed: { own: OfferingSpec; offering: Offering; because: FailedOffering }[] = [];
     let priceOverlay = false;
     for (const own of spec.offerings) {
       const offering = this.offering(own);
       if (offering.reserved) reserved.push(offering);
       if (own.priceOverlayApplied === true) priceOverlay = true;
-      if (!own.available) continue;
+      const because = this.context.failed?.of(spec.name, offering.zone, offering.capacityType);
+      if (because !== undefined) failed.push({ own, offering, because });
+      if (because !== undefined || !own.available) continue;
       const key = overrideKey(own);
       const group = overridden.get(key);
       if (key === '') plain.push(offering);
@@ -103,7 +119,7 @@ export class Catalogue {
     const capacity = this.context.resources.vector(spec.capacity);
     if (plain.length > 0) rows.push({ allocatable: this.allocatable(spec, capacity, undefined), offerings: plain });
     for (const { first, offerings } of overridden.values()) {
-      rows.push({ allocatable: this.allocatable(spec, this.enlarged(capacity, first), first), offerings });
+      rows.push({ allocatable: this.allocatable(spec, this.replaced(capacity, first), first), offerings });
     }
     return {
       name: spec.name,
@@ -115,18 +131,23 @@ export class Catalogue {
       priceOverlay,
       capacityOverlay: spec.capacityOverlayApplied === true,
       dynamicResources: spec.dynamicResources,
+      attachLimits: spec.volumeAttachmentLimits,
+      failed: failed.map(({ own, offering, because }) => ({
+        offering,
+        because,
+        allocatable: this.allocatable(spec, this.replaced(capacity, own), own),
+      })),
     };
   }
 
-  /** With what the offering adds to it. */
-  private enlarged(capacity: ResourceVector, { capacityOverride: extra }: OfferingSpec): ResourceVector {
+  /** With what the offering has instead. */
+  private replaced(capacity: ResourceVector, { capacityOverride: extra }: OfferingSpec): ResourceVector {
     const { resources } = this.context;
     for (const name in extra) resources.column(name);
     const total = new Float64Array(resources.names.length);
     total.set(capacity);
     for (const name in extra) {
-      const column = resources.column(name);
-      total[column] = at(total, column) + resources.amount(name, extra[name] as string | number);
+      total[resources.column(name)] = resources.amount(name, extra[name] as string | number);
     }
     return total;
   }
@@ -139,19 +160,20 @@ export class Catalogue {
     const { resources } = this.context;
     const extra = override?.capacityOverride;
     const allocatable = total.slice();
-    const reserve = (list: ResourceQuantities | undefined): void => {
+    const replaced = override?.overheadOverride;
+    const isReplaced = (name: string): boolean =>
+      overheadParts(replaced).some((list) => list !== undefined && Object.hasOwn(list, name));
+    const reserve = (list: ResourceQuantities | undefined, isBase: boolean): void => {
       for (const name in list) {
+        if (isBase && isReplaced(name)) continue;
         // Reserving what a type does not have at all makes it no smaller.
         if (!Object.hasOwn(spec.capacity, name) && !(extra !== undefined && Object.hasOwn(extra, name))) continue;
         const column = resources.column(name);
         allocatable[column] = at(allocatable, column) - resources.amount(name, list[name] as string | number);
       }
     };
-    for (const overhead of [spec.overhead, override?.overheadOverride]) {
-      reserve(overhead?.kubeReserved);
-      reserve(overhead?.systemReserved);
-      reserve(overhead?.evictionThreshold);
-    }
+    for (const list of overheadParts(spec.overhead)) reserve(list, true);
+    for (const list of overheadParts(replaced)) reserve(list, false);
     for (let column = 0; column < total.length; column++) {
       if (total[column] !== 0 && (resources.names[column] as string).startsWith('hugepages-')) {
         const left = (allocatable[resources.memory] as number) - (total[column] as number);
@@ -218,6 +240,9 @@ export class Catalogue {
     return branch.value;
   }
 }
+
+const overheadParts = (overhead: Overhead | undefined): (ResourceQuantities | undefined)[] =>
+  overhead === undefined ? [] : [overhead.kubeReserved, overhead.systemReserved, overhead.evictionThreshold];
 
 /** What belongs to a sequence of keys: thousands of offerings differ in a zone only, and texts of them would be long. */
 class KeyTree<K, V> {

@@ -1,6 +1,8 @@
 // minValues: a new node must stay flexible over at least that many distinct values of a label, counted over what its
-// remaining instance types can have for it (not narrowed by the requirement itself).
+// remaining instance types can have for it and the requirement still allows: a type sold in three zones gives a node that
+// is tied to one of them a single zone.
 
+import { allows } from '../requirements/requirement.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { InstanceType } from './instance-types.ts';
 
@@ -9,19 +11,19 @@ export function unmetMinValues(set: RequirementSet, types: Iterable<InstanceType
   const unmet = new Map<string, number>();
   if (!set.hasMinValues) return unmet;
   const wanted = set.requirements.filter((requirement) => requirement.minValues !== undefined);
-  const reached = new Map(wanted.map((requirement) => [requirement.key, new Set<string>()]));
+  const reached = wanted.map((requirement) => ({ requirement, values: new Set<string>() }));
   let any = false;
   for (const type of types) {
     any = true;
-    for (const [key, values] of reached) {
-      const own = type.set.byKey.get(key);
-      if (own !== undefined && !own.complement) for (const value of own.values) values.add(value);
+    for (const { requirement, values } of reached) {
+      const own = type.set.byKey.get(requirement.key);
+      if (own === undefined || own.complement) continue;
+      for (const value of own.values) if (allows(requirement, value)) values.add(value);
     }
   }
   if (!any) return unmet;
-  for (const { key, minValues = 0 } of wanted) {
-    const count = reached.get(key)?.size ?? 0;
-    if (count < minValues) unmet.set(key, count);
+  for (const { requirement, values } of reached) {
+    if (values.size < (requirement.minValues ?? 0)) unmet.set(requirement.key, values.size);
   }
   return unmet;
 }

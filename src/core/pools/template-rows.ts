@@ -2,7 +2,7 @@
 // rows have matching labels and an available, compatible offering. Labels are decided key by key (each distinct
 // requirement once), offerings per distinct offering set, and the rest is AND and OR over bits.
 
-import { addBit, type Bitset, bitset, fullBitset, keepCommon } from '../../base/index.ts';
+import { addBit, type Bitset, bitset, fullBitset, keepCommon, membersOf } from '../../base/index.ts';
 import { acceptsAbsence, intersects, type Requirement } from '../requirements/requirement.ts';
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
 import type { InstanceType, Offering } from './instance-types.ts';
@@ -11,6 +11,9 @@ export interface PricedRow {
   readonly price: number;
   readonly offering: Offering;
 }
+
+/** A full reservation is an offering like others, but nothing is launched from it, and its price is none. */
+const isLaunchable = ({ reserved, reservationCapacity }: Offering): boolean => !reserved || reservationCapacity > 0;
 
 export class TemplateRows {
   readonly types: readonly InstanceType[];
@@ -24,6 +27,7 @@ export class TemplateRows {
   private readonly byOffering = new Map<RequirementSet, Bitset>();
   private readonly byRequirement = new Map<Requirement, Bitset>();
   private readonly bySet = new Map<RequirementSet, Bitset>();
+  private readonly byAttachments = new Map<string, Bitset>();
   private readonly cheapestBySet = new Map<RequirementSet, readonly (PricedRow | undefined)[]>();
 
   constructor(table: RequirementTable, types: readonly InstanceType[]) {
@@ -86,6 +90,7 @@ export class TemplateRows {
         let best: Offering | undefined;
         for (const offering of offerings) {
           if (
+            isLaunchable(offering) &&
             this.table.compatible(set, offering.set, 'wellKnown') &&
             (best === undefined || isBetter(offering, best))
           ) {
@@ -97,6 +102,30 @@ export class TemplateRows {
       this.cheapestBySet.set(set, prices);
     }
     return prices;
+  }
+
+  /** Rows that have an offering beside reserved ones compatible with the set. */
+  hasOpenOffering(set: RequirementSet, rows: Bitset): boolean {
+    for (const row of membersOf(rows)) {
+      for (const offering of this.offeringsOf[row] ?? [])
+        if (!offering.reserved && this.table.compatible(set, offering.set, 'wellKnown')) return true;
+    }
+    return false;
+  }
+
+  /** Rows whose nodes attach that many volumes of the driver. Do not modify. */
+  attaching(driver: string, count: number): Bitset {
+    const key = `${count} ${driver}`;
+    let rows = this.byAttachments.get(key);
+    if (rows === undefined) {
+      rows = bitset(this.count);
+      for (let row = 0; row < this.count; row++) {
+        const limit = this.types[this.typeOf[row] as number]?.attachLimits?.[driver];
+        if (limit === undefined || count <= limit) addBit(rows, row);
+      }
+      this.byAttachments.set(key, rows);
+    }
+    return rows;
   }
 
   private agreeingWith(requirement: Requirement): Bitset {

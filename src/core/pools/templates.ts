@@ -2,7 +2,7 @@
 // types that can satisfy them at all, and what daemons will take on each. A pool whose own requirements leave nothing
 // has no template; the reason is kept for the pods that might have used it.
 
-import { label } from '../../api/names.ts';
+import { annotation, label } from '../../api/names.ts';
 import { addBit, type Bitset, bitset, membersOf } from '../../base/index.ts';
 import type { NodePool, Taint } from '../kube/objects.ts';
 import type { HostPort } from '../pods/host-ports.ts';
@@ -44,12 +44,17 @@ export interface Template {
   readonly daemonGroupOf: Int32Array;
   readonly hasDaemonPorts: boolean;
   readonly hasReserved: boolean;
+  /** Some type says how many volumes its nodes attach. */
+  readonly limitsAttachments: boolean;
   readonly limits: RemainingLimits | undefined;
+  /** What a node of the pool costs beside its price. */
+  readonly nodeCostPerHour: number;
 }
 
 export type PoolOutcome =
   | { readonly kind: 'template'; readonly rows: TemplateRows; readonly set: RequirementSet }
-  | { readonly kind: 'unusable'; readonly why: 'error' | 'noTypes' | 'filtered'; readonly message: string }
+  | { readonly kind: 'unusable'; readonly why: 'error' | 'noTypes'; readonly message: string }
+  | { readonly kind: 'unusable'; readonly why: 'filtered'; readonly message: string; readonly set: RequirementSet }
   | { readonly kind: 'minValues'; readonly keys: readonly string[] };
 
 /** Keys every template has for the sake of daemons that wait for them; they never leave the planner. */
@@ -91,6 +96,7 @@ export function poolOutcome(
       kind: 'unusable',
       why: 'filtered',
       message: 'its requirements filtered out all compatible available instance types',
+      set,
     };
   }
   const unmet = unmetMinValues(set, kept);
@@ -105,6 +111,7 @@ export interface TemplateParts {
   readonly rows: TemplateRows;
   readonly daemons: readonly Daemon[];
   readonly limits: RemainingLimits | undefined;
+  readonly nodeCostPerHour: number;
 }
 
 /** Builds the columns; every resource name must be known to the table by now. */
@@ -154,8 +161,17 @@ export function buildTemplate(table: RequirementTable, resources: ResourceTable,
     daemonGroupOf,
     hasDaemonPorts: daemonGroups.some((group) => group.ports.length > 0),
     hasReserved: types.some((type) => type.reservedOfferings.length > 0),
+    limitsAttachments: types.some((type) => type.attachLimits !== undefined),
     limits: parts.limits,
+    nodeCostPerHour: nodeCostOf(pool, parts.nodeCostPerHour),
   };
+}
+
+/** The pool's own figure, for fees per host; one that is not a number of 0 or more is not heeded. */
+function nodeCostOf(pool: NodePool, usual: number): number {
+  const written = pool.metadata.annotations?.[annotation.nodeCostPerHour];
+  const cost = written === undefined || written.trim() === '' ? Number.NaN : Number(written);
+  return Number.isFinite(cost) && cost >= 0 ? cost : usual;
 }
 
 function daemonGroup(resources: ResourceTable, daemons: readonly Daemon[]): DaemonGroup {

@@ -24,6 +24,8 @@ export interface FilterOutcome {
   readonly cpu: number;
   /** The resources of which no type has enough, with the most there is. */
   readonly short: readonly string[];
+  /** The provider has types with enough of that, which the pool does not allow. */
+  readonly hasLarger: boolean;
   /** Keys each of which alone is in the way: without its requirement some type would do. */
   readonly inTheWay: readonly string[];
   /** The pod's volumes say where it has to be. */
@@ -70,6 +72,11 @@ export function filterOutcome(
     suffix: `requirements=${describeSet(set)}, resources=${resourcesText(world, template, need)}`,
     cpu: amountOf(need, world.resources.cpu),
     short: shortResources(world, template, need),
+    hasLarger: (world.offeredTypes.get(template.poolName) ?? []).some((type) =>
+      type.rows.some(({ allocatable }) =>
+        need.columns.every((column, index) => (need.amounts[index] as number) <= at(allocatable, column)),
+      ),
+    ),
     inTheWay: keysInTheWay(world, template, set, (row) => isOpen(row) && hasRoom(template, need, row)).filter(
       (key) => !fixedKeys.includes(key),
     ),
@@ -111,9 +118,10 @@ export function filterReason(outcome: FilterOutcome, nodePool: string): Reason {
   const otherVolumes = `give the pod volumes where NodePool ${nodePool} has offerings`;
   const allow = outcome.tiedToVolumes
     ? `${otherVolumes}, or allow other instance types`
-    : `allow other instance types in NodePool ${nodePool}, or ask for less on the pod's node selector and affinity`;
+    : `allow other instance types in NodePool ${nodePool}, or relax the pod's node selector or affinity`;
+  const larger = outcome.hasLarger ? `; or allow larger instance types in NodePool ${nodePool}` : '';
   const smaller =
-    outcome.short.length > 0 ? `ask for less: ${outcome.short.join(', ')}; or ${allow}` : `ask for less, or ${allow}`;
+    outcome.short.length > 0 ? `ask for less: ${outcome.short.join(', ')}${larger}` : `ask for less, or ${allow}`;
   const offer = outcome.tiedToVolumes
     ? `${otherVolumes}, or allow more zones or capacity types`
     : `allow more zones or capacity types in NodePool ${nodePool} or in the pod`;

@@ -3,6 +3,7 @@
 // under way the larger of what is wished and what is held. Limits stand in for requests nobody wrote.
 
 import type { Container, ContainerStatus, Pod, PodSpec, ResourceRequirements } from '../kube/objects.ts';
+import type { ResourceQuantities } from '../snapshot.ts';
 import type { ResourceTable } from './resource-table.ts';
 
 type Amounts = Map<string, number>;
@@ -14,6 +15,11 @@ export class RequestsOfPods {
 
   constructor(table: ResourceTable) {
     this.table = table;
+  }
+
+  /** Quantities in the units of requests. */
+  amounts(list: ResourceQuantities): Map<string, number> {
+    return new Map(Object.entries(list).map(([name, quantity]) => [name, this.table.amount(name, quantity)]));
   }
 
   of(pod: Pod): ReadonlyMap<string, number> {

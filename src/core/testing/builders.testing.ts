@@ -5,12 +5,14 @@ import { expect } from 'vitest';
 import { label } from '../../api/names.ts';
 import {
   type DynamicResources,
+  type FailedOffering,
   type InstanceTypeSpec,
   type NodeStateEntry,
   type Plan,
   type PlannedNode,
   type PlanOptions,
   type PoolInstanceTypes,
+  type PoolStateEntry,
   type ProviderFacts,
   planSnapshot,
   type RequirementSpec,
@@ -260,6 +262,8 @@ export interface SnapshotParts {
   settings?: SnapshotSettings;
   provider?: ProviderFacts;
   nodeState?: NodeStateEntry[];
+  poolState?: PoolStateEntry[];
+  failedOfferings?: FailedOffering[];
   time?: string;
 }
 
@@ -273,6 +277,8 @@ export function snapshot(objects: SnapshotObject[], parts: SnapshotParts = {}): 
     provider: parts.provider ?? provider,
     objects: { apiVersion: 'v1', kind: 'List', items: objects },
     ...(parts.nodeState ? { nodeState: parts.nodeState } : {}),
+    ...(parts.poolState ? { poolState: parts.poolState } : {}),
+    ...(parts.failedOfferings ? { failedOfferings: parts.failedOfferings } : {}),
     instanceTypes: parts.instanceTypes ?? pools.map((name) => ({ nodePool: name, items: parts.types ?? sizes })),
   };
 }

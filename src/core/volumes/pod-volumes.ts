@@ -113,6 +113,12 @@ export type Attachments = ReadonlyMap<string, ReadonlySet<string>>;
 
 export const noAttachments: Attachments = new Map();
 
+export function withAttachments(there: Attachments, more: Attachments): Attachments {
+  const all = new Map(there);
+  for (const [driver, claims] of more) all.set(driver, new Set([...(all.get(driver) ?? []), ...claims]));
+  return all;
+}
+
 export function attachmentsOf(objects: ClusterObjects, pod: Pod): Attachments {
   if (!pod.spec?.volumes?.length) return noAttachments;
   const attachments = new Map<string, Set<string>>();

@@ -13,8 +13,8 @@ export function overlayPrices(clock: Clock, contextOf: () => ControllerContext |
   return () => {
     const context = contextOf();
     if (context?.settings.featureGates['NodeOverlay'] !== true) return none;
-    if (clock.now() - readMs < everyMs) return known;
-    readMs = clock.now();
+    if (clock.elapsed() - readMs < everyMs) return known;
+    readMs = clock.elapsed();
     const found = new Set(pricedTypes(context));
     if (found.size !== known.size || [...found].some((type) => !known.has(type))) known = found;
     return known;

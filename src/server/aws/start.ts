@@ -35,7 +35,13 @@ import type { AwsProviderOptions } from './provider.ts';
 export async function startAws(options: AwsProviderOptions, tools: ProviderTools): Promise<Provider> {
   const { aws, settings, env, version: ownVersion } = options;
   const { clock, log, metrics, recorder } = tools;
-  const clients = await createAwsClients({ clock, metrics, env, version: ownVersion });
+  const clients = await createAwsClients({
+    clock,
+    metrics,
+    env,
+    version: ownVersion,
+    mayWrite: () => tools.mayWrite(),
+  });
   await checkEc2(clients.ec2, () => callerOf(clients.sts));
   void callerOf(clients.sts).then((caller) =>
     log.info('discovered identity', { caller: caller ?? 'STS does not say' }),

@@ -24,6 +24,8 @@ describe('M2', () => {
       enableZonalShift: false,
       amiRefreshIntervalMs: 60_000,
       subnetRefreshIntervalMs: 60_000,
+      securityGroupRefreshIntervalMs: 60_000,
+      awsFeatureGates: { NodeClassCEL: false, DRANVIDIAGPU: false, DRAEFA: false, RebootForRepair: false },
       spotRebalancePolicy: 'Notify',
       instanceStatusDryRun: false,
     });

@@ -1,5 +1,5 @@
 // The settings that only the aws provider has, under the names charts use; the last two are our own.
-import { define, type SettingDefinition } from './definitions.ts';
+import { defaultAwsGates, define, defineGates, type SettingDefinition } from './definitions.ts';
 import type { SettingReader } from './reader.ts';
 
 const minuteMs = 60_000;
@@ -20,8 +20,10 @@ export interface AwsSettings {
   enableZonalShift: boolean;
   amiRefreshIntervalMs: number;
   subnetRefreshIntervalMs: number;
+  securityGroupRefreshIntervalMs: number;
   spotRebalancePolicy: 'Notify' | 'Replace';
   instanceStatusDryRun: boolean;
+  awsFeatureGates: Record<string, boolean>;
 }
 
 export const awsSettingDefinitions = {
@@ -57,6 +59,12 @@ export const awsSettingDefinitions = {
     '1m',
     'how often subnets are looked up; at least 1m',
   ),
+  securityGroupRefreshInterval: define(
+    'security-group-refresh-interval',
+    'duration',
+    '1m',
+    'how often security groups are looked up; at least 1m',
+  ),
   spotRebalancePolicy: define(
     'spot-rebalance-policy',
     'choice',
@@ -70,6 +78,7 @@ export const awsSettingDefinitions = {
     'false',
     'only count instances that fail their status checks, keep their nodes',
   ),
+  awsFeatureGates: defineGates('aws-feature-gates', defaultAwsGates, 'comma list of Name=true or Name=false'),
 } satisfies Record<string, SettingDefinition>;
 
 export function readAwsSettings(reader: SettingReader): AwsSettings {
@@ -87,8 +96,10 @@ export function readAwsSettings(reader: SettingReader): AwsSettings {
     enableZonalShift: reader.read(of.enableZonalShift),
     amiRefreshIntervalMs: reader.read(of.amiRefreshInterval),
     subnetRefreshIntervalMs: reader.read(of.subnetRefreshInterval),
+    securityGroupRefreshIntervalMs: reader.read(of.securityGroupRefreshInterval),
     spotRebalancePolicy: reader.read(of.spotRebalancePolicy),
     instanceStatusDryRun: reader.read(of.instanceStatusDryRun),
+    awsFeatureGates: reader.read(of.awsFeatureGates),
   };
   const check = (holds: boolean, { flag, env }: SettingDefinition, what: string): void => {
     if (!holds) reader.problems.push(`--${flag} (${env}): ${what}`);
@@ -103,6 +114,7 @@ export function readAwsSettings(reader: SettingReader): AwsSettings {
   check(settings.reservedEnis >= 0, of.reservedEnis, 'must not be negative');
   check(settings.amiRefreshIntervalMs >= minuteMs, of.amiRefreshInterval, 'must be 1m or more');
   check(settings.subnetRefreshIntervalMs >= minuteMs, of.subnetRefreshInterval, 'must be 1m or more');
+  check(settings.securityGroupRefreshIntervalMs >= minuteMs, of.securityGroupRefreshInterval, 'must be 1m or more');
   return settings;
 }
 

@@ -9,6 +9,8 @@ export interface SettingDefinition {
   kind: SettingKind;
   fallback: string;
   choices?: readonly string[];
+  /** The gates of a list of gates, with their defaults. */
+  gates?: Readonly<Record<string, boolean>>;
   meaning: string;
 }
 
@@ -34,16 +36,60 @@ export const defaultGates: Readonly<Record<string, boolean>> = {
   NodeOverlay: false,
   StaticCapacity: false,
   CapacityBuffer: false,
+  TerminateFirstDrift: false,
+  TerminateFirstRepair: false,
+  PodDeletionCostManagement: false,
 };
 
-const gatesText = Object.entries(defaultGates)
-  .map(([name, on]) => `${name}=${on}`)
-  .join(',');
+/** Gates of the aws provider. */
+export const defaultAwsGates: Readonly<Record<string, boolean>> = {
+  NodeClassCEL: false,
+  DRANVIDIAGPU: false,
+  DRAEFA: false,
+  RebootForRepair: false,
+};
+
+/** Gates that are accepted and change nothing here, with why: said once, when someone turns one on. */
+export const gatesWithoutEffect: Readonly<Record<string, string>> = {
+  TerminateFirstDrift: 'replacements always start before a node goes',
+  TerminateFirstRepair: 'replacements always start before a node goes',
+  PodDeletionCostManagement: 'deletion costs of pods are read, never written',
+  NodeClassCEL: 'kubelet settings take plain values, not expressions',
+  DRANVIDIAGPU: 'devices are known once a node has published them',
+  DRAEFA: 'devices are known once a node has published them',
+  RebootForRepair: 'unhealthy nodes are replaced',
+};
+
+/** Variables that begin like our own and are not settings of the table. */
+export const otherVariables = ['KERF_PROVIDER', 'KERF_COMMIT', 'KERF_DEBUG', 'KERF_CACHE'];
+
+/** A comma list of gates. */
+export const defineGates = (
+  flag: string,
+  gates: Readonly<Record<string, boolean>>,
+  meaning: string,
+): SettingDefinition => ({
+  ...define(
+    flag,
+    'gates',
+    Object.entries(gates)
+      .map(([name, on]) => `${name}=${on}`)
+      .join(','),
+    meaning,
+  ),
+  gates,
+});
 
 export const settingDefinitions = {
   karpenterService: define('karpenter-service', 'text', '', 'accepted for compatibility, unused'),
   metricsPort: define('metrics-port', 'integer', '8080', 'port of /metrics (and /debug/pprof with enable-profiling)'),
   healthProbePort: define('health-probe-port', 'integer', '8081', 'port of /healthz and /readyz'),
+  dashboardPort: define(
+    'dashboard-port',
+    'integer',
+    '0',
+    "port of the dashboard on the pod's loopback, for kubectl port-forward; 0 serves none",
+  ),
   kubeClientQps: define('kube-client-qps', 'integer', '200', 'requests per second to the API server, sustained'),
   kubeClientBurst: define('kube-client-burst', 'integer', '300', 'requests to the API server that may come at once'),
   enableProfiling: define('enable-profiling', 'boolean', 'false', 'serve /debug/pprof/* on the metrics port'),
@@ -110,13 +156,31 @@ export const settingDefinitions = {
     '0s',
     'a replacement must earn within this time what both nodes cost while they run side by side, taken as ten minutes; 0s asks for nothing',
   ),
+  nodeCostPerHour: define(
+    'node-cost-per-hour',
+    'number',
+    '0.005',
+    'what a node costs in USD per hour beside its price, counted when plans are compared; a NodePool may state its own in the annotation kerf.sh/node-cost-per-hour',
+  ),
   expirationGrace: define(
     'expiration-grace',
     'duration',
     '0s',
     'with 0s nodes are deleted the moment they expire, whatever budgets say; longer, they are replaced like drifted ones within budgets and deleted only after this long',
   ),
-  featureGates: define('feature-gates', 'gates', gatesText, 'comma list of Name=true or Name=false'),
+  legacyNodeRepair: define(
+    'legacy-node-repair',
+    'boolean',
+    'false',
+    'accepted for compatibility: with the gate NodeRepair, unhealthy nodes are always deleted first and replaced afterwards',
+  ),
+  schedulerConfig: define(
+    'scheduler-config',
+    'text',
+    '',
+    'YAML or JSON with what kube-scheduler was configured with: podTopologySpread.defaultConstraints',
+  ),
+  featureGates: defineGates('feature-gates', defaultGates, 'comma list of Name=true or Name=false'),
 } satisfies Record<string, SettingDefinition>;
 
 export type SettingName = keyof typeof settingDefinitions;

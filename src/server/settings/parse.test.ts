@@ -53,9 +53,48 @@ test('a start that fails also names what it would only have warned of', () => {
   expect(start).toThrow(/BATCH_MAX_DURATION: "soon" is not a duration/);
 });
 
-test('unknown gates are ignored and missing ones keep their default', () => {
-  const { settings } = parseSettings({ 'feature-gates': 'NodeRepair=true,Unknown=true' }, {});
+test('unknown gates are reported with the nearest name, and missing ones keep their default', () => {
+  const { settings, warnings } = parseSettings({ 'feature-gates': 'NodeRepair=true,NodeOverlays=true,Zzz=true' }, {});
   expect(settings.featureGates).toEqual({ ...defaultGates, NodeRepair: true });
+  expect(warnings).toEqual([
+    '--feature-gates: there is no gate NodeOverlays; did you mean NodeOverlay?',
+    '--feature-gates: there is no gate Zzz',
+  ]);
+});
+
+test('gates of Karpenter 1.15 that change nothing here are accepted and said', () => {
+  const { settings, notes, warnings } = parseSettings(
+    {},
+    { FEATURE_GATES: 'PodDeletionCostManagement=true', AWS_FEATURE_GATES: 'NodeClassCEL=true', CLUSTER_NAME: 'c' },
+    'aws',
+  );
+  expect(settings.featureGates['PodDeletionCostManagement']).toBe(true);
+  expect(warnings).toEqual([]);
+  expect(notes).toEqual([
+    expect.stringMatching(/^FEATURE_GATES: PodDeletionCostManagement changes nothing here/),
+    expect.stringMatching(/^AWS_FEATURE_GATES: NodeClassCEL changes nothing here/),
+  ]);
+});
+
+test('a variable that begins like ours and is read by nothing is reported', () => {
+  const { warnings } = parseSettings({}, { KERF_PROVIDR: 'aws', KERF_LOG_LEVEL: 'debug', KERF_PROVIDER: 'kwok' });
+  expect(warnings).toEqual([
+    'KERF_PROVIDR: there is no such variable; did you mean KERF_PROVIDER?',
+    'KERF_LOG_LEVEL: there is no such variable; did you mean LOG_LEVEL?',
+  ]);
+});
+
+test('what Kubernetes says about a Service of our name is no typing error', () => {
+  const env = {
+    KERF_SERVICE_HOST: '10.0.0.1',
+    KERF_SERVICE_PORT: '8080',
+    KERF_SERVICE_PORT_HTTP_METRICS: '8080',
+    KERF_PORT: 'tcp://10.0.0.1:8080',
+    KERF_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+    KERF_PORT_8080_TCP_ADDR: '10.0.0.1',
+    KERF_METRICS_SERVICE_HOST: '10.0.0.2',
+  };
+  expect(parseSettings({}, env).warnings).toEqual([]);
 });
 
 test('cpu requests of zero or less count as one core', () => {

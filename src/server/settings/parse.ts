@@ -1,16 +1,19 @@
 // Turns flags and environment into settings. All problems are gathered before anything fails, so that a chart is fixed
 // in one go. A malformed number, boolean or duration in the environment keeps the default and is reported as a warning
 // (charts in the field rely on it); a malformed flag, choice or gate list is a problem.
-import { KerfError } from '../../base/index.ts';
-import { isTimeZone } from '../../core/index.ts';
-import { type AwsSettings, readAwsSettings } from './aws.ts';
-import { type SettingName, settingDefinitions } from './definitions.ts';
+import { KerfError, nearestName } from '../../base/index.ts';
+import { type DefaultSpreadConstraint, isTimeZone } from '../../core/index.ts';
+import { type AwsSettings, awsSettingDefinitions, readAwsSettings } from './aws.ts';
+import { otherVariables, type SettingName, settingDefinitions } from './definitions.ts';
 import { SettingReader, type Value } from './reader.ts';
+import { parseSchedulerConfig } from './scheduler-config.ts';
 
 export interface Settings {
   karpenterService: string;
   metricsPort: number;
   healthProbePort: number;
+  /** 0: no dashboard. */
+  dashboardPort: number;
   kubeClientQps: number;
   kubeClientBurst: number;
   enableProfiling: boolean;
@@ -31,7 +34,11 @@ export interface Settings {
   ignoreDraRequests: boolean;
   budgetTimeZone: string;
   consolidationPaybackMs: number;
+  nodeCostPerHour: number;
   expirationGraceMs: number;
+  legacyNodeRepair: boolean;
+  /** Of pods that declare no spread, as kube-scheduler is configured. */
+  defaultSpread: DefaultSpreadConstraint[];
   featureGates: Record<string, boolean>;
 }
 
@@ -41,6 +48,8 @@ export interface ParsedSettings {
   aws?: AwsSettings;
   /** Values of the environment that were ignored, in words. */
   warnings: string[];
+  /** Choices that are accepted and change nothing, in words. */
+  notes: string[];
 }
 
 /** `flags` holds the flags that were given, by name without the dashes. Throws one error that lists every problem. */
@@ -61,6 +70,7 @@ export function parseSettings(
     karpenterService: read('karpenterService'),
     metricsPort: read('metricsPort'),
     healthProbePort: read('healthProbePort'),
+    dashboardPort: read('dashboardPort'),
     kubeClientQps: read('kubeClientQps'),
     kubeClientBurst: read('kubeClientBurst'),
     enableProfiling: read('enableProfiling'),
@@ -81,7 +91,10 @@ export function parseSettings(
     ignoreDraRequests: read('ignoreDraRequests'),
     budgetTimeZone: read('budgetTimeZone'),
     consolidationPaybackMs: read('consolidationPayback'),
+    nodeCostPerHour: read('nodeCostPerHour'),
     expirationGraceMs: read('expirationGrace'),
+    legacyNodeRepair: read('legacyNodeRepair'),
+    defaultSpread: readSpread(reader),
     featureGates: read('featureGates'),
   };
   if (!isTimeZone(settings.budgetTimeZone)) {
@@ -89,10 +102,21 @@ export function parseSettings(
       `budget-time-zone: there is no time zone "${settings.budgetTimeZone}"; write UTC or a name like Europe/Berlin`,
     );
   }
+  if (settings.nodeCostPerHour < 0) {
+    reader.problems.push(
+      `node-cost-per-hour: ${settings.nodeCostPerHour} is negative; write USD per hour, for example 0.005`,
+    );
+  }
   const aws = provider === 'aws' ? readAwsSettings(reader) : undefined;
-  const { problems, warnings } = reader;
+  if (settings.featureGates['NodeRepair'] === true && !settings.legacyNodeRepair) {
+    const note =
+      'unhealthy nodes are deleted first and replaced afterwards, whatever budgets say, as with legacy-node-repair';
+    reader.notes.push(`NodeRepair: ${note}`);
+  }
+  reader.warnings.push(...unknownVariables(env));
+  const { problems, warnings, notes } = reader;
   if (problems.length > 0) {
-    // What would only be a warning is listed too: whoever mends one mends all.
+    // What would only be a warning is listed too: whoever fixes one fixes all.
     const all = [...problems, ...warnings];
     const count = all.length === 1 ? 'a setting is' : `${all.length} settings are`;
     throw new KerfError(
@@ -100,5 +124,27 @@ export function parseSettings(
       `cannot start, ${count} malformed:\n${all.map((each) => `  ${each}`).join('\n')}`,
     );
   }
-  return { settings, ...(aws === undefined ? {} : { aws }), warnings };
+  return { settings, ...(aws === undefined ? {} : { aws }), warnings, notes };
+}
+
+function readSpread(reader: SettingReader): DefaultSpreadConstraint[] {
+  const { flag, env } = settingDefinitions.schedulerConfig;
+  const parsed = parseSchedulerConfig(reader.read(settingDefinitions.schedulerConfig));
+  if (!('problem' in parsed)) return parsed.constraints;
+  reader.problems.push(`--${flag} (${env}): ${parsed.problem}`);
+  return [];
+}
+
+/** What Kubernetes tells every pod about a Service called kerf. */
+const serviceLink = /_SERVICE_(HOST|PORT)(_|$)|_PORT(_\d+_(TCP|UDP|SCTP)(_|$)|$)/;
+
+/** Variables that begin like ours and are read by nothing: a typing error that would otherwise go unseen. */
+function unknownVariables(env: Record<string, string | undefined>): string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('KERF_') && !otherVariables.includes(name) && !serviceLink.test(name))
+    .map((name) => {
+      const settings = Object.values({ ...settingDefinitions, ...awsSettingDefinitions }).map((each) => each.env);
+      const near = nearestName(name, otherVariables) ?? nearestName(name.slice('KERF_'.length), settings);
+      return `${name}: there is no such variable${near === undefined ? '' : `; did you mean ${near}?`}`;
+    });
 }

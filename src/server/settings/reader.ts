@@ -1,6 +1,6 @@
 // Reads one setting after the other from flags and environment, and gathers what is wrong with them.
-import { KerfError, parseGoDuration } from '../../base/index.ts';
-import { defaultGates, type SettingDefinition } from './definitions.ts';
+import { KerfError, nearestName, parseGoDuration } from '../../base/index.ts';
+import { gatesWithoutEffect, type SettingDefinition } from './definitions.ts';
 
 export type Value = string | number | boolean | Record<string, boolean>;
 
@@ -9,6 +9,8 @@ export class SettingReader {
   readonly problems: string[] = [];
   /** Values of the environment that were ignored. */
   readonly warnings: string[] = [];
+  /** Choices that are accepted and change nothing. */
+  readonly notes: string[] = [];
   private readonly flags: Record<string, string>;
   private readonly env: Record<string, string | undefined>;
 
@@ -25,12 +27,12 @@ export class SettingReader {
         const isChoice = definition.kind === 'choice';
         const problem = isChoice ? choiceProblem(definition, flag, parsed.problem) : parsed.problem;
         this.problems.push(`--${definition.flag}: ${problem}`);
-      } else return parsed.value as T;
+      } else return this.noted(`--${definition.flag}`, parsed) as T;
     }
     const variable = readable(definition, this.env[definition.env]);
     if (variable !== undefined && (variable !== '' || definition.kind === 'text')) {
       const parsed = parseValue(definition, variable);
-      if (!('problem' in parsed)) return parsed.value as T;
+      if (!('problem' in parsed)) return this.noted(definition.env, parsed) as T;
       if (definition.kind === 'choice' || definition.kind === 'gates')
         this.problems.push(choiceProblem(definition, variable, parsed.problem));
       else this.warnings.push(`${definition.env}: ${parsed.problem}; using the default ${definition.fallback}`);
@@ -40,6 +42,21 @@ export class SettingReader {
       throw new KerfError('SettingDefaultInvalid', `default of ${definition.flag}: ${fallback.problem}`);
     return fallback.value as T;
   }
+
+  /** Gates that do not exist and gates without effect are dropped, but never without a word. */
+  private noted(source: string, { value, unknown = [] }: Parsed): Value {
+    this.warnings.push(...unknown.map((each) => `${source}: ${each}`));
+    if (typeof value === 'object') {
+      for (const [gate, why] of Object.entries(gatesWithoutEffect))
+        if (value[gate] === true) this.notes.push(`${source}: ${gate} changes nothing here: ${why}`);
+    }
+    return value;
+  }
+}
+
+interface Parsed {
+  value: Value;
+  unknown?: string[];
 }
 
 /** Environments may spell a boolean in the ways Go reads; flags only take true and false. */
@@ -57,7 +74,7 @@ function choiceProblem(definition: SettingDefinition, value: string, problem: st
   return `invalid ${definition.env} "${value}": ${problem}`;
 }
 
-function parseValue(definition: SettingDefinition, text: string): { value: Value } | { problem: string } {
+function parseValue(definition: SettingDefinition, text: string): Parsed | { problem: string } {
   switch (definition.kind) {
     case 'text':
       return { value: text };
@@ -82,19 +99,24 @@ function parseValue(definition: SettingDefinition, text: string): { value: Value
         : { problem: `write one of ${choices.filter((each) => each !== '').join(', ')}` };
     }
     case 'gates':
-      return parseGates(text);
+      return parseGates(definition.gates ?? {}, text);
   }
 }
 
-/** Unknown gates are ignored, missing ones keep their default; only a syntax error is a problem. */
-function parseGates(text: string): { value: Record<string, boolean> } | { problem: string } {
-  const gates: Record<string, boolean> = { ...defaultGates };
+/** Unknown gates are left out and reported, missing ones keep their default; only a syntax error is a problem. */
+function parseGates(defaults: Readonly<Record<string, boolean>>, text: string): Parsed | { problem: string } {
+  const gates: Record<string, boolean> = { ...defaults };
+  const unknown: string[] = [];
   for (const part of text.split(',').map((each) => each.trim())) {
     if (part === '') continue;
     const [name = '', text = ''] = part.split('=').map((each) => each.trim());
     const on = goBoolean(text);
     if (name === '' || on === undefined) return { problem: `"${part}" is not of the form Name=true or Name=false` };
-    if (name in gates) gates[name] = on;
+    if (Object.hasOwn(gates, name)) gates[name] = on;
+    else {
+      const near = nearestName(name, Object.keys(gates));
+      unknown.push(`there is no gate ${name}${near === undefined ? '' : `; did you mean ${near}?`}`);
+    }
   }
-  return { value: gates };
+  return { value: gates, unknown };
 }

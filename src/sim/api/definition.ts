@@ -96,6 +96,8 @@ export interface ResourceDefinition {
   shortNames: string[];
   categories: string[];
   subresources: SubresourceName[];
+  /** What can be done with it, where that is not everything: it is computed, or only asked. */
+  verbs?: string[];
   /** Name in data/schemas.json; absent for custom resources. */
   schema?: string;
   custom?: CustomSchema;

@@ -227,7 +227,8 @@ describe('launching', () => {
       status: { providerID: instance.providerID },
     } as NodeClaim;
     cloud = newCloud();
-    await cloud.recover([launchedClaim]);
+    // Listed as stored: one without a spec is passed over.
+    await cloud.recover([{ metadata: { name: 'bad-nothing' } } as NodeClaim, launchedClaim]);
     await clock.runFor(100);
     expect((await nodeOf(instance)).metadata.labels).toMatchObject({ [zoneKey]: instance.labels[zoneKey] });
   });

@@ -12,6 +12,7 @@ import { kwokGroup, kwokNode, label, taint } from '../../api/index.ts';
 import { type Clock, messageOf, parseGoDuration, type Timer } from '../../base/index.ts';
 import {
   allocatableOf,
+  type FailedOffering,
   type InstanceTypeSpec,
   type LaunchOption,
   launchOptions,
@@ -32,6 +33,7 @@ import {
   type Resource,
   resources,
 } from '../../ports/index.ts';
+import { FailedLaunches } from './failed-launches.ts';
 import { Faults, hasVanished } from './faults.ts';
 
 export const kwokNodeClasses: Resource<KWOKNodeClass> = {
@@ -64,6 +66,7 @@ export class KwokCloud implements Cloud {
   private readonly options: KwokCloudOptions;
   private readonly byName: Map<string, InstanceTypeSpec>;
   private readonly faults: Faults;
+  private readonly failed: FailedLaunches;
   private isDisposed = false;
   /** Nodes still to be written, by provider id; one without a timer never will be. */
   private readonly coming = new Map<string, { node: Node; timer: Timer | undefined; isWriting?: boolean }>();
@@ -73,6 +76,7 @@ export class KwokCloud implements Cloud {
     this.facts = options.facts;
     this.byName = new Map(options.catalogue.map((type) => [type.name, type]));
     const { kube, clock, random, log } = options;
+    this.failed = new FailedLaunches(clock);
     this.faults = new Faults({ kube, clock, random, onFailure: (error) => log.error('simulated fault', error) });
   }
 
@@ -122,6 +126,10 @@ export class KwokCloud implements Cloud {
     return Promise.resolve(this.options.catalogue);
   }
 
+  failedOfferings(): FailedOffering[] {
+    return this.failed.list();
+  }
+
   /** The simulated provider changes nothing behind one's back. */
   driftReason(): Promise<undefined> {
     return Promise.resolve(undefined);
@@ -141,7 +149,10 @@ export class KwokCloud implements Cloud {
     const faultsOf = new Map(classes.map((each) => [each.metadata.name, this.faults.learn(each)]));
     const existing = new Map(nodes.map((node) => [providerIdOf(node), node]));
     for (const claim of claims) {
-      const faults = faultsOf.get(claim.spec.nodeClassRef.name) ?? {};
+      // Listed as they are stored: a malformed one must not end the process that recovers the others.
+      const nodeClass = (claim as Partial<NodeClaim>).spec?.nodeClassRef?.name;
+      if (nodeClass === undefined) continue;
+      const faults = faultsOf.get(nodeClass) ?? {};
       const providerID = claim.status?.providerID ?? '';
       const node = existing.get(providerID);
       if (node !== undefined) this.faults.arm(faults, node);
@@ -198,9 +209,11 @@ export class KwokCloud implements Cloud {
       if (type !== undefined) return type;
       throw new Error(`translating nodeclaim to node, instance type not found (instance-type=${name})`);
     });
-    const options = launchOptions(types, requirements, this.facts).filter((option) =>
-      this.faults.hasCapacity(faults, option),
-    );
+    const options = launchOptions(types, requirements, this.facts).filter((option) => {
+      const hasCapacity = this.faults.hasCapacity(faults, option);
+      if (!hasCapacity) this.failed.add(option, 'insufficient capacity');
+      return hasCapacity;
+    });
     const cheapest = options.filter((option) => option.offering.price === options[0]?.offering.price);
     const drawn = cheapest[Math.floor(this.options.random() * cheapest.length)];
     if (drawn === undefined) {

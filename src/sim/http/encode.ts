@@ -11,6 +11,8 @@ export interface View {
   form: Form;
   includeObject: IncludeObject;
   nowMs: number;
+  /** Another name of the same kind, and what its objects look like then. */
+  renamed?: { apiVersion: string; show(object: StoredObject): StoredObject };
 }
 
 const partial = (object: StoredObject): JsonObject => ({
@@ -24,8 +26,11 @@ export function encodeObject(definition: ResourceDefinition, object: StoredObjec
   if (view.form.as === 'PartialObjectMetadata') return partial(object);
   if (view.form.as === 'Table')
     return table(definition, [row(definition, object, view)], { resourceVersion: object.metadata.resourceVersion });
-  return object;
+  return shown(object, view);
 }
+
+export const shown = (object: StoredObject, { renamed }: View): StoredObject =>
+  renamed === undefined ? object : renamed.show(object);
 
 export function table(
   definition: ResourceDefinition,
@@ -57,7 +62,8 @@ export function row(definition: ResourceDefinition, object: StoredObject, view: 
   return {
     cells: layout.cells(object, view.nowMs),
     ...((phase === 'Succeeded' || phase === 'Failed') && { conditions: [finished(phase)] }),
-    object: view.includeObject === 'None' ? null : view.includeObject === 'Object' ? object : partial(object),
+    object:
+      view.includeObject === 'None' ? null : view.includeObject === 'Object' ? shown(object, view) : partial(object),
   };
 }
 
@@ -73,7 +79,7 @@ export function encodeItem(definition: ResourceDefinition, object: StoredObject,
   if (view.form.as === 'Table') return JSON.stringify(row(definition, object, view));
   if (view.form.as === 'PartialObjectMetadata') return JSON.stringify(partial(object));
   if (definition.custom !== undefined) return JSON.stringify(object);
-  const { apiVersion: _a, kind: _k, ...rest } = object;
+  const { apiVersion: _a, kind: _k, ...rest } = shown(object, view);
   return JSON.stringify(rest);
 }
 
@@ -90,6 +96,6 @@ export function listFrame(
   const frame =
     view.form.as === 'PartialObjectMetadata'
       ? { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata }
-      : { kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata };
+      : { kind: definition.listKind, apiVersion: view.renamed?.apiVersion ?? apiVersionOf(definition), metadata };
   return { open: `${JSON.stringify(frame).slice(0, -1)},"items":[`, close: ']}\n' };
 }

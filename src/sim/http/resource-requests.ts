@@ -8,14 +8,17 @@ import { create } from '../api/verbs/create.ts';
 import { type Deleted, remove } from '../api/verbs/delete.ts';
 import { evict } from '../api/verbs/evict.ts';
 import { list } from '../api/verbs/list.ts';
-import { patch } from '../api/verbs/patch.ts';
+import { type PatchBody, patch } from '../api/verbs/patch.ts';
 import { getScale, patchScale, updateScale } from '../api/verbs/scale.ts';
 import { type UpdateTarget, update } from '../api/verbs/update.ts';
 import { watch } from '../api/verbs/watch.ts';
 import { isObject, type JsonObject, objectAt, stringAt } from '../json.ts';
 import { deleteCallOf, isTrue, readDeleteOptions, readPatch, text, wholeNumber, writeCall } from './call-options.ts';
+import { serveComputed } from './computed-resources.ts';
 import { encodeObject, type IncludeObject, type View } from './encode.ts';
+import { renamedEventsPath, withNewNames, withOldFields, withOldNames, withOldPaths } from './event-names.ts';
 import { negotiate } from './negotiate.ts';
+import { serveLog } from './pod-log.ts';
 import { type ResourcePath, readObject } from './request.ts';
 import { Slices, streamList } from './stream.ts';
 import { streamWatch } from './watch-stream.ts';
@@ -54,12 +57,15 @@ export async function serveResource(exchange: Exchange): Promise<void> {
   }
   if (path.namespace !== undefined && !definition.namespaced) throw noSuchResource();
   const form = negotiate(request);
+  if (definition.verbs !== undefined) return serveComputed(exchange, definition);
   const include = (query.get('includeObject') ?? 'Metadata') as IncludeObject;
-  const target: Target = {
-    ...exchange,
-    definition,
-    view: { form, includeObject: include, nowMs: machinery.clock.now() },
-  };
+  const view: View = { form, includeObject: include, nowMs: machinery.clock.now() };
+  const target: Target = { ...exchange, definition, view };
+  if (definition.group === renamedEventsPath.group) {
+    target.definition = machinery.registry.find('', 'v1', 'events') as ResourceDefinition;
+    view.renamed = { apiVersion: 'events.k8s.io/v1', show: withNewNames };
+    if (path.subresource !== undefined) throw noSuchResource();
+  }
   if (path.name === undefined) return serveCollection(target);
   if (definition.namespaced && path.namespace === undefined) throw methodNotAllowed();
   if (path.subresource !== undefined) return serveSubresource(target, path.name, path.subresource);
@@ -73,7 +79,7 @@ async function serveCollection(target: Target): Promise<void> {
       return path.watch || isTrue(query.get('watch')) ? serveWatch(target) : serveList(target);
     case 'POST': {
       if (definition.namespaced && path.namespace === undefined) throw methodNotAllowed();
-      const body = await readObject(request, definition.kind, definition.schema);
+      const body = await readWanted(target);
       return answerObject(
         target,
         201,
@@ -87,6 +93,18 @@ async function serveCollection(target: Target): Promise<void> {
   }
 }
 
+/** The object of a request under the names it is stored with. */
+async function readWanted({ request, definition, view }: Target): Promise<unknown> {
+  if (view.renamed === undefined) return readObject(request, definition.kind, definition.schema);
+  return withOldNames(await readObject(request, definition.kind, 'api.events.v1.Event'));
+}
+
+async function readWantedPatch(target: Target): Promise<PatchBody> {
+  const read = await readPatch(target);
+  if (target.view.renamed === undefined) return read;
+  return { ...read, body: read.type === 'json' ? withOldPaths(read.body) : withOldNames(read.body) };
+}
+
 /** Writing needs something to write. */
 function required(body: unknown, { kind }: ResourceDefinition): unknown {
   if (body !== undefined) return body;
@@ -95,15 +113,16 @@ function required(body: unknown, { kind }: ResourceDefinition): unknown {
   );
 }
 
-function selection({ path, query }: Target): {
+function selection({ path, query, view }: Target): {
   namespace: string | undefined;
   labelSelector: string | undefined;
   fieldSelector: string | undefined;
 } {
+  const fields = text(query, 'fieldSelector');
   return {
     namespace: path.namespace,
     labelSelector: text(query, 'labelSelector'),
-    fieldSelector: text(query, 'fieldSelector'),
+    fieldSelector: view.renamed === undefined ? fields : withOldFields(fields),
   };
 }
 
@@ -153,7 +172,7 @@ async function serveObject(target: Target, name: string): Promise<void> {
       if (path.watch) return serveWatch(target, name);
       return answerObject(target, 200, get(machinery, definition, namespace, name));
     case 'PUT': {
-      const body = await readObject(request, definition.kind, definition.schema);
+      const body = await readWanted(target);
       const { object, created } = update(
         machinery,
         { definition, namespace, name },
@@ -166,7 +185,7 @@ async function serveObject(target: Target, name: string): Promise<void> {
       const { object, created } = patch(
         machinery,
         { definition, namespace, name },
-        await readPatch(target),
+        await readWantedPatch(target),
         writeCall(target),
       );
       return answerObject(target, created ? 201 : 200, object);
@@ -220,10 +239,21 @@ async function serveDeleteCollection(target: Target): Promise<void> {
   );
 }
 
+/** What kubectl exec, cp, attach and port-forward ask for. */
+const streams = ['exec', 'attach', 'portforward'];
+
+function nothingRuns(what: string, pod: string): Error {
+  const verb = what === 'portforward' ? 'forward a port to' : what === 'attach' ? 'attach to' : 'run a command in';
+  return badRequest(
+    `cannot ${verb} pod ${pod}: this cluster is simulated and nothing runs in its pods; kubectl logs says what the simulation did with it`,
+  );
+}
+
 async function serveSubresource(target: Target, name: string, subresource: string): Promise<void> {
   const { machinery, definition, request, path } = target;
   const { namespace } = path;
   if (definition.kind === 'Pod' && subresource === 'log' && request.method === 'GET') return serveLog(target, name);
+  if (definition.kind === 'Pod' && streams.includes(subresource)) throw nothingRuns(subresource, name);
   if (!definition.subresources.some((known) => known === subresource)) {
     throw definition.custom === undefined ? noSuchResource() : notFound(definition, name);
   }
@@ -249,13 +279,6 @@ async function serveSubresource(target: Target, name: string, subresource: strin
       return answerObject(target, 200, update(machinery, place, required(body, definition), writeCall(target)).object);
     }
   }
-}
-
-/** `kubectl logs` of a pod in which nothing runs. */
-function serveLog({ machinery, definition, path, response }: Target, name: string): void {
-  get(machinery, definition, path.namespace, name);
-  response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8' });
-  response.end('This cluster is simulated: nothing runs in its pods, so there are no logs.\n');
 }
 
 async function serveEviction(target: Target, name: string): Promise<void> {

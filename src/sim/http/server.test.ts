@@ -267,10 +267,36 @@ test('memory returns after large requests that were refused', async () => {
   expect(heapMiB() - before).toBeLessThan(20);
 });
 
-test('logs of a pod say that there are none, and why', async () => {
-  const path = '/api/v1/namespaces/default/pods';
-  const pod = { metadata: { name: 'quiet' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-  await call(path, { method: 'POST', body: JSON.stringify(pod), headers: { 'content-type': 'application/json' } });
-  expect(await (await call(`${path}/quiet/log`)).text()).toMatch(/simulated/);
-  expect((await call(`${path}/missing/log`)).status).toBe(404);
+test.each<[string, Record<string, string>, number]>([
+  ['a program by address', {}, 200],
+  ['a program by name', { host: 'localhost:1234' }, 200],
+  ['a browser typed here', { 'sec-fetch-site': 'none' }, 200],
+  ['another name', { host: 'evil.example' }, 421],
+  ['a foreign page', { origin: 'https://evil.example' }, 403],
+  ['a page that hides where it is from', { origin: 'null' }, 403],
+  ['a foreign page that sends no origin', { 'sec-fetch-site': 'cross-site' }, 403],
+  ['a page on another port of this machine', { 'sec-fetch-site': 'same-site' }, 403],
+])('who may ask: %s', async (_, headers, status) => {
+  for (const method of ['GET', 'POST']) {
+    const answer = await new Promise<string>((resolve) => {
+      const body = method === 'POST' ? '{"metadata":{"generateName":"guarded-"}}' : '';
+      const head = {
+        host: `127.0.0.1:${server.port}`,
+        'content-type': 'application/json',
+        'content-length': String(body.length),
+        connection: 'close',
+        ...headers,
+      };
+      const socket = connect(server.port, '127.0.0.1');
+      let text = '';
+      socket.on('data', (chunk) => (text += chunk.toString()));
+      socket.on('close', () => resolve(text));
+      socket.write(
+        `${method} ${configMaps} HTTP/1.1\r\n${Object.entries(head)
+          .map((each) => each.join(': '))
+          .join('\r\n')}\r\n\r\n${body}`,
+      );
+    });
+    expect(answer.split(' ')[1]).toBe(String(status === 200 && method === 'POST' ? 201 : status));
+  }
 });

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { stringify as stringifyYaml } from 'yaml';
-import { KerfError, messageOf } from '../../base/index.ts';
+import { KerfError, messageOf, refusalOf } from '../../base/index.ts';
 import type { Machinery } from '../api/machinery.ts';
 import { internalError, methodNotAllowed, noSuchResource, StatusError, statusObject } from '../api/status.ts';
 import { aggregated, apiGroupList, apiGroupOf, apiResourceList, apiVersions } from './discovery.ts';
@@ -37,6 +37,10 @@ export interface ApiServerOptions {
   /** 0: any free port. */
   port?: number;
   host?: string;
+  /** Names it may be called by, beside loopback's and its own address. */
+  allowedHosts?: readonly string[];
+  /** What /metrics answers, asked at every scrape; without it there is no such address. */
+  metrics?: () => { contentType: string; render(): Promise<string> } | undefined;
 }
 
 export interface ApiServer {
@@ -49,11 +53,12 @@ export interface ApiServer {
 export async function serveApi(machinery: Machinery, options: ApiServerOptions = {}): Promise<ApiServer> {
   const host = options.host ?? '127.0.0.1';
   const openApi = new OpenApi(machinery.registry);
+  const allowedHosts = [...(options.allowedHosts ?? []), host];
   const sockets = new Set<Socket>();
   const server = createServer(
     { keepAliveTimeout: 60_000, requestTimeout: 0, maxHeaderSize: headerLimitBytes },
     (request, response) => {
-      void respond(machinery, openApi, request, response);
+      void respond({ machinery, openApi, metrics: options.metrics }, request, response, allowedHosts);
     },
   );
   server.on('connection', (socket) => {
@@ -114,15 +119,22 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
+interface Served {
+  machinery: Machinery;
+  openApi: OpenApi;
+  metrics: ApiServerOptions['metrics'];
+}
+
 async function respond(
-  machinery: Machinery,
-  openApi: OpenApi,
+  served: Served,
   request: IncomingMessage,
   response: ServerResponse,
+  allowedHosts: readonly string[],
 ): Promise<void> {
   response.on('error', () => undefined);
   try {
-    await route(machinery, openApi, request, response);
+    guard(request, allowedHosts);
+    await route(served, request, response);
   } catch (thrown) {
     if (response.headersSent || response.destroyed) {
       response.destroy();
@@ -138,9 +150,20 @@ async function respond(
   }
 }
 
+/** There are no passwords here: whoever a browser sends is refused, whatever name it found us by. */
+function guard({ method = '', headers, socket }: IncomingMessage, allowedHosts: readonly string[]): void {
+  const { host, origin } = headers;
+  const fetchSite = headers['sec-fetch-site'];
+  const asked = { method, host, origin, ...(typeof fetchSite === 'string' ? { fetchSite } : {}) };
+  // The address itself, where several are listened on: rebinding needs a name.
+  const own = [socket.localAddress ?? '', `[${socket.localAddress ?? ''}]`];
+  const refusal = refusalOf(asked, [...allowedHosts, ...own]);
+  if (refusal !== undefined)
+    throw new StatusError(refusal.status, refusal.status === 403 ? 'Forbidden' : 'Misdirected', refusal.message);
+}
+
 async function route(
-  machinery: Machinery,
-  openApi: OpenApi,
+  { machinery, openApi, metrics }: Served,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -158,6 +181,12 @@ async function route(
     return;
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
+  const scraped = url.pathname === '/metrics' ? metrics?.() : undefined;
+  if (scraped !== undefined) {
+    response.writeHead(200, { 'Content-Type': scraped.contentType });
+    response.end(await scraped.render());
+    return;
+  }
   serveDocument(machinery, openApi, url.pathname, request, response);
 }
 

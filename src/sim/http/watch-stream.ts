@@ -4,7 +4,7 @@ import type { Clock } from '../../base/index.ts';
 import { apiVersionOf, type ResourceDefinition } from '../api/definition.ts';
 import { StatusError, statusObject } from '../api/status.ts';
 import type { ObjectEvent, Watcher } from '../api/verbs/watch.ts';
-import { row, table, type View } from './encode.ts';
+import { row, shown, table, type View } from './encode.ts';
 import { Slices, write } from './stream.ts';
 
 /** How often a quiet watcher learns the current version, as on the real server. */
@@ -91,6 +91,8 @@ class EventEncoder {
 
   event({ type, object, change }: ObjectEvent): string {
     const view = this.#view();
+    if (view.form.as === 'object' && view.renamed !== undefined)
+      return `{"type":"${type}","object":${JSON.stringify(shown(object, view))}}\n`;
     if (view.form.as === 'object') {
       // Fifty watchers of the same change share one text.
       const known = change?.encodings?.get(type);
@@ -116,12 +118,13 @@ class EventEncoder {
       resourceVersion: String(revision),
       ...(initialEventsEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
     };
-    const { form } = this.#view();
+    const { form, renamed } = this.#view();
     if (form.as === 'Table') {
       const object = { ...table(this.#definition, [], { resourceVersion: String(revision) }, false), rows: null };
       return `${JSON.stringify({ type: 'BOOKMARK', object })}\n`;
     }
-    const apiVersion = form.as === 'object' ? apiVersionOf(this.#definition) : 'meta.k8s.io/v1';
+    const own = renamed?.apiVersion ?? apiVersionOf(this.#definition);
+    const apiVersion = form.as === 'object' ? own : 'meta.k8s.io/v1';
     const kind = form.as === 'object' ? this.#definition.kind : 'PartialObjectMetadata';
     return `${JSON.stringify({ type: 'BOOKMARK', object: { kind, apiVersion, metadata } })}\n`;
   }

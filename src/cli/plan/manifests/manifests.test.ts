@@ -178,6 +178,19 @@ describe('pods', () => {
 });
 
 describe('the rest', () => {
+  test('a claim that names a volume which is there counts as bound; what it says about itself stands', () => {
+    const claim = (volumeName: string, status: object = {}) =>
+      object('PersistentVolumeClaim', 'data', { spec: { volumeName }, ...status });
+    const volume = object('PersistentVolume', 'disk', { spec: {} });
+    const read = (value: SnapshotObject) => ofKind(objectsOf([value, volume]).objects, 'PersistentVolumeClaim')[0];
+    expect(read(claim('disk'))).toMatchObject({
+      metadata: { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } },
+      status: { phase: 'Bound' },
+    });
+    expect(read(claim('other'))?.['status']).toBeUndefined();
+    expect(read(claim('disk', { status: { phase: 'Lost' } }))?.['status']).toEqual({ phase: 'Lost' });
+  });
+
   test('a NodePool without a verdict is ready; one with a verdict keeps it', () => {
     const pool = (status?: object) => object('NodePool', 'default', { spec: {}, ...(status ? { status } : {}) });
     const ready = (value: SnapshotObject) => ofKind(objectsOf([value]).objects, 'NodePool')[0]?.['status'];

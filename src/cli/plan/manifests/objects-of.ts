@@ -20,10 +20,14 @@ export function objectsOf(
   const objects: SnapshotObject[] = [];
   const waiting: SnapshotObject[] = [];
   const unnamed = new Map<string, number>();
+  const volumes = new Set(
+    around.filter(({ kind }) => kind === 'PersistentVolume').map(({ metadata }) => metadata.name),
+  );
   for (const manifest of manifests) {
     if (isWorkload(manifest.kind) || manifest.kind === 'LimitRange' || manifest.kind === 'RuntimeClass') continue;
     if (manifest.kind === 'NodePool') objects.push(markReady(manifest));
     else if (manifest.kind === 'Node') objects.push(withAllocatable(manifest));
+    else if (manifest.kind === 'PersistentVolumeClaim') objects.push(boundIfNamed(manifest, volumes));
     else if (manifest.kind !== 'Pod') objects.push(manifest);
     else waiting.push(markWaiting(admission.admit(named(manifest, unnamed))));
   }
@@ -54,6 +58,18 @@ function markReady(pool: SnapshotObject): SnapshotObject {
   if (status?.conditions?.some(({ type }) => type === 'Ready')) return pool;
   const conditions = [...(status?.conditions ?? []), { type: 'Ready', status: 'True', reason: 'Ready' }];
   return { ...pool, status: { ...status, conditions } };
+}
+
+/** A claim that names a volume which is there is what a cluster would have bound by now. */
+function boundIfNamed(claim: SnapshotObject, volumes: ReadonlySet<string>): SnapshotObject {
+  const { volumeName } = (claim['spec'] ?? {}) as { volumeName?: string };
+  const status = claim['status'] as { phase?: string } | undefined;
+  if (volumeName === undefined || !volumes.has(volumeName) || status?.phase !== undefined) return claim;
+  const annotations = {
+    'pv.kubernetes.io/bind-completed': 'yes',
+    ...(claim.metadata['annotations'] as object | undefined),
+  };
+  return { ...claim, metadata: { ...claim.metadata, annotations }, status: { ...status, phase: 'Bound' } };
 }
 
 function withAllocatable(node: SnapshotObject): SnapshotObject {

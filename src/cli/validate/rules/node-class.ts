@@ -144,4 +144,25 @@ export const nodeClassRules: Rule[] = [
       };
     },
   },
+  {
+    id: 'L08',
+    severity: 'warning',
+    strict: false,
+    wrong: '`role: KarpenterNodeRole-<cluster>`',
+    why: 'It is a placeholder of a guide: no role, profile or tag has that name.',
+    instead: 'the name itself',
+    failure: 'crd/ami-selector-required',
+    *check(subject): Generator<Hit> {
+      if (!isNodeClass(subject)) return;
+      for (const field of ['role', 'instanceProfile'] as const) {
+        const placeholder = /<[^<>]+>|\$\{[^}]*\}/.exec(asText(spec(subject)[field]) ?? '')?.[0];
+        if (placeholder === undefined) continue;
+        yield {
+          path: ['spec', field],
+          message: `${placeholder} is a placeholder: write the name itself`,
+          fix: `${field}: the name in your account`,
+        };
+      }
+    },
+  },
 ];

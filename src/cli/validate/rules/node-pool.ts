@@ -1,7 +1,7 @@
 // Rules about a NodePool's template, requirements and limits.
 
 import { label } from '../../../api/names.ts';
-import { parseQuantity, quantityIn } from '../../../base/index.ts';
+import { nearestName, parseQuantity, quantityIn } from '../../../base/index.ts';
 import { asList, asMap, asText, type PlainMap, valueAt } from '../../manifests/index.ts';
 import type { Hit, Subject } from '../finding.ts';
 import type { Seen } from '../seen.ts';
@@ -201,7 +201,53 @@ export const nodePoolRules: Rule[] = [
       };
     },
   },
+  {
+    id: 'L07',
+    severity: 'warning',
+    strict: false,
+    wrong: '`karpenter.sh/capacity-type In [spott]`, `node.kubernetes.io/instance-type In [m5.xlrge]`',
+    why: 'No machine has such a value, so the requirement silently allows less than it seems to, or nothing.',
+    instead: 'a value that exists',
+    failure: 'scheduling/no-instance-type-fits',
+    *check(subject): Generator<Hit> {
+      if (!isPool(subject)) return;
+      for (const [index, { key, values }] of requirements(subject).entries()) {
+        const written = asList(values).map(String);
+        // Where no capacity type exists at all, the controller itself refuses the pool, and that is said already.
+        if (key === label.capacityType && !written.some((value) => misspelt(label.capacityType, value) === undefined))
+          continue;
+        for (const [at, value] of written.entries()) {
+          const near = misspelt(String(key), value);
+          if (near === undefined) continue;
+          yield {
+            path: [...requirementsPath, index, 'values', at],
+            message: `${value} is not a value of ${String(key)}`,
+            fix: near === '' ? 'a value that exists' : near,
+          };
+        }
+      }
+    },
+  },
 ];
+
+const closedValues: Readonly<Record<string, readonly string[]>> = {
+  [label.capacityType]: ['spot', 'on-demand', 'reserved'],
+  [label.arch]: ['amd64', 'arm64'],
+  [label.os]: ['linux', 'windows'],
+};
+const sizes = ['nano', 'micro', 'small', 'medium', 'large', 'xlarge', '2xlarge', '4xlarge', '8xlarge', 'metal'];
+
+/** What was meant; empty if that cannot be told; undefined for values that may exist. */
+function misspelt(key: string, value: string): string | undefined {
+  const known = closedValues[key];
+  if (known !== undefined) return known.includes(value) ? undefined : (nearestName(value, known) ?? '');
+  // EC2's names alone can be judged: other providers name machines as they like.
+  const [, family, size] = (key === label.instanceType && /^([a-z]+\d[a-z0-9-]*)\.([a-z0-9-]+)$/.exec(value)) || [];
+  if (family === undefined || size === undefined || /^(metal(-\d+xl)?|\d+xlarge)$/.test(size) || sizes.includes(size))
+    return undefined;
+  const near = nearestName(size, sizes);
+  return near === undefined ? '' : `${family}.${near}`;
+}
 
 const strategyKeys: Readonly<Record<string, string>> = {
   'instance-type': label.instanceType,

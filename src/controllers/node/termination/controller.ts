@@ -22,7 +22,7 @@ export function nodeTerminationController(
   evictions: EvictionQueue,
   removals: MachineRemoval,
 ): Controller {
-  const { cloud, clock, cluster, kube, log, recorder, settings } = context;
+  const { cloud, clock, cluster, kube, log, recorder, settings, time } = context;
   const stages = stagesOf(context, metrics, evictions, removals);
 
   const terminate = async (found: Node): Promise<Outcome> => {
@@ -30,7 +30,8 @@ export function nodeTerminationController(
     if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)
       await deleteObject(kube, nodeClaims, claim);
     if (!isReady(found) && (await isMachineGone(found))) return release(found);
-    const deadlineMs = deadlineOf(found, claim);
+    // A moment that only a wrong clock has reached forces nothing.
+    const deadlineMs = time.problem() === undefined ? deadlineOf(found, claim) : undefined;
     const node = await disrupted(found);
     let departure: Departure = { node, claim, deadlineMs };
     for (const stage of stages) {

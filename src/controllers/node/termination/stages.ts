@@ -11,6 +11,7 @@ import { claimCondition, withCondition } from '../../nodeclaim/claim-conditions.
 import type { ClaimMetrics } from '../../nodeclaim/claim-metrics.ts';
 import type { MachineRemoval } from '../../nodeclaim/machine-removal.ts';
 import { nodeClaims } from '../../own-resources.ts';
+import { claimNamesOf, storedClaim } from '../../ownership/stored-claims.ts';
 import { patchStatus } from '../../writes.ts';
 import { type Deletion, drainOf } from './drain.ts';
 import { attachmentsInTheWay } from './volumes.ts';
@@ -33,6 +34,8 @@ export type Stage = (departure: Departure) => Promise<StageResult>;
 const lookAgainMs = 1_000;
 /** Load balancers and others need a moment to notice the taint, also when there is nothing to evict. */
 const leastDrainMs = 5_000;
+/** A cache that is behind catches up sooner; a malformed claim waits for somebody to fix it. */
+const unseenAgainMs = 10_000;
 const mostNames = 5;
 
 export function stagesOf(
@@ -122,8 +125,18 @@ export function stagesOf(
     return { claim: waiting, outcome: again(lookAgainMs) };
   };
 
-  const takeMachine: Stage = async ({ claim }) => {
-    if (claim === undefined) return { claim };
+  /** A claim that the cache does not have, or that nobody can parse, still owns the machine: its node stays with it. */
+  const isOwnedUnseen = async (node: Node): Promise<boolean> => {
+    if (cluster.claims.filedUnder(node.spec?.providerID ?? '').length > 0) return false;
+    for (const name of claimNamesOf(node)) {
+      const stored = await storedClaim(context, name);
+      if (stored !== undefined && stored.providerID === node.spec?.providerID) return true;
+    }
+    return false;
+  };
+
+  const takeMachine: Stage = async ({ node, claim }) => {
+    if (claim === undefined) return (await isOwnedUnseen(node)) ? { claim, outcome: again(unseenAgainMs) } : { claim };
     const removal = await removals.remove(claim);
     const written = await write(claim, conditionType.instanceTerminating, 'True');
     return removal.isGone ? { claim: written } : { claim: written, outcome: again(removal.againMs) };

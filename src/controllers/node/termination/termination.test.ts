@@ -49,6 +49,16 @@ describe('a deleted node', () => {
     expect(bench.cloud.deletions).toEqual([]);
   });
 
+  test('stays while a claim that no cache shows is stored and has its machine', async () => {
+    await bench.makeMachine();
+    await bench.run(30_000);
+    const claim = await bench.claim();
+    bench.context.cluster.removeClaim(claim);
+    await deleteNode();
+    await bench.run(60_000);
+    expect([await bench.isNodeGone(), bench.cloud.deletions]).toEqual([false, []]);
+  });
+
   test('goes also when two claims have its provider id, and then without either', async () => {
     await bench.makeMachine();
     const { status } = await bench.claim();

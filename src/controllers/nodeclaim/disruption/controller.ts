@@ -2,7 +2,7 @@
 import { label, type NodeClaim } from '../../../api/index.ts';
 import type { KubeObject } from '../../../ports/index.ts';
 import { done } from '../../../runtime/index.ts';
-import { again, type Controller, type ControllerContext, source } from '../../context.ts';
+import { again, type Controller, type ControllerContext, source, untrustedClockMs } from '../../context.ts';
 import { nodeClaims, nodePools } from '../../own-resources.ts';
 import { patchStatus } from '../../writes.ts';
 import { claimController } from '../claim-controller.ts';
@@ -13,7 +13,7 @@ import { DriftMarking } from './drift.ts';
 const recheckMs = 300_000;
 
 export function claimDisruptionController(context: ControllerContext): Controller {
-  const { clock, cloud, cluster, kube } = context;
+  const { clock, cloud, cluster, kube, time } = context;
   const drift = new DriftMarking(context);
 
   const claimsWhere = (isMeant: (claim: NodeClaim) => boolean): string[] =>
@@ -44,6 +44,7 @@ export function claimDisruptionController(context: ControllerContext): Controlle
         drift.forget(claim.metadata.uid ?? '');
         return done;
       }
+      if (time.problem() !== undefined) return again(untrustedClockMs);
       const pool = cluster.nodePools.get(claim.metadata.labels?.[label.nodePool] ?? '');
       const judged = await drift.mark(claim, pool);
       const marked = markConsolidatable(judged, pool, clock.now());

@@ -69,10 +69,10 @@ export class DriftMarking {
     const { uid = '', creationTimestamp, labels = {} } = claim.metadata;
     const nowMs = clock.now();
     if (nowMs - (parseTime(creationTimestamp ?? '') ?? nowMs) < youngMs) return false;
-    if (nowMs - (this.typeSeenAt.get(uid) ?? Number.NEGATIVE_INFINITY) < typeRecheckMs) return false;
+    if (clock.elapsed() - (this.typeSeenAt.get(uid) ?? Number.NEGATIVE_INFINITY) < typeRecheckMs) return false;
     if (labels[label.instanceType] !== undefined) {
       const isGone = instanceTypeGone(labels, await cloud.instanceTypes(pool), cloud.facts);
-      if (!isGone) this.typeSeenAt.set(uid, nowMs);
+      if (!isGone) this.typeSeenAt.set(uid, clock.elapsed());
       return isGone;
     }
     return true;

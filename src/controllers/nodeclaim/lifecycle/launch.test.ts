@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CloudError } from '../../../ports/index.ts';
+import { CloudError, resources } from '../../../ports/index.ts';
 import { nodeClaims } from '../../own-resources.ts';
 import { type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
 import { claimMetrics } from '../claim-metrics.ts';
@@ -58,14 +58,32 @@ describe('a launch that works', () => {
 
 describe('a launch that fails', () => {
   test('for lack of capacity deletes the claim with an event and counts it', async () => {
-    bench.cloud.createError = new CloudError('insufficientCapacity', 'x'.repeat(400));
+    bench.cloud.createError = new CloudError('insufficientCapacity', 'x'.repeat(2_000));
     await bench.makeClaim();
     expect(await bench.isGone()).toBe(true);
     const [event] = bench.eventsOf('InsufficientCapacityError');
-    const text = `insufficient capacity, ${'x'.repeat(400)}`.slice(0, 300);
-    expect(event).toMatchObject({ type: 'Warning', message: `NodeClaim a event: ${text}...` });
+    const text = `NodeClaim a event: insufficient capacity, ${'x'.repeat(2_000)}`.slice(0, 1_021);
+    expect(event).toMatchObject({ type: 'Warning', message: `${text}...` });
     expect(event?.subject).toMatchObject({ kind: 'NodeClaim', name: 'a' });
     expect(bench.metrics.value(disrupted, { reason: 'insufficient_capacity', nodepool: 'default' })).toBe(1);
+  });
+
+  test('for lack of capacity is told to the pods that waited for the claim, as long as they wait', async () => {
+    bench.cloud.createError = new CloudError('insufficientCapacity', 'sold out');
+    for (const name of ['waits', 'bound']) {
+      await bench.apply(resources.pods, {
+        metadata: { name, namespace: 'default' },
+        spec: { containers: [{ name: 'c', image: 'i' }], ...(name === 'bound' ? { nodeName: 'n' } : {}) },
+      });
+    }
+    await bench.run(100);
+    bench.context.cluster.pods.promises.promise('a', ['default/waits', 'default/bound', 'default/gone']);
+    await bench.makeClaim();
+    const told = bench.eventsOf('InsufficientCapacityError').filter(({ subject }) => subject.kind === 'Pod');
+    expect(told.map(({ subject }) => subject.name)).toEqual(['waits']);
+    expect(told[0]?.message).toContain(
+      'NodeClaim a nominated for this pod failed to launch: insufficient capacity, sold out; the next',
+    );
   });
 
   test('because the node class is not ready deletes the claim without an event', async () => {
@@ -91,12 +109,12 @@ describe('a launch that fails', () => {
   });
 
   test('for any other reason is LaunchFailed with the text cut short, and is tried again', async () => {
-    bench.cloud.createError = new Error('z'.repeat(301));
+    bench.cloud.createError = new Error('z'.repeat(1_025));
     await bench.makeClaim();
     expect(await bench.condition('Launched')).toMatchObject({
       status: 'Unknown',
       reason: 'LaunchFailed',
-      message: `${'z'.repeat(300)}...`,
+      message: `${'z'.repeat(1_021)}...`,
     });
     bench.cloud.createError = undefined;
     await bench.run(2_000);

@@ -9,10 +9,10 @@ import { conditionReason, conditionType, label, type NodeClaim } from '../../../
 import { messageOf, parseTime } from '../../../base/index.ts';
 import { CloudError, type Instance, isCloudError } from '../../../ports/index.ts';
 import type { ControllerContext } from '../../context.ts';
-import { aboutClaim } from '../../event-subjects.ts';
-import { deleteClaim } from '../../writes.ts';
+import { aboutClaim, aboutPod } from '../../event-subjects.ts';
 import { claimCondition, restamped, withCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
+import { endClaim } from '../end-claim.ts';
 import type { HealthReporter } from '../health-reporter.ts';
 import type { Step } from './step.ts';
 
@@ -20,8 +20,9 @@ const rememberMs = 3_600_000;
 /** Many claims are in doubt at the same moment (after a restart): one listing answers for all of them. */
 const listingFreshMs = 1_000;
 const retryMs = { first: 1_000, most: 60_000 };
-/** Condition messages and events are for people: a provider's error may be a page long. */
-const mostMessage = 300;
+/** What an event may hold; a provider's error may be a page long. */
+const mostMessage = 1_024;
+const podEventRate = { perSecond: 5, burst: 10 };
 
 interface Memory {
   /** When it last changed. */
@@ -82,7 +83,7 @@ export class Launcher {
     const isFromBefore = memory === undefined && createdMs < this.startedMs;
     if (!isFromBefore && memory?.inDoubt !== true) return undefined;
     const { cluster } = this.context;
-    return (await this.instances(memory?.atMs ?? 0)).find(
+    return (await this.instances(memory?.atMs ?? Number.NEGATIVE_INFINITY)).find(
       (instance) =>
         instance.nodeClaim === claim.metadata.name &&
         instance.isDeleting !== true &&
@@ -92,6 +93,7 @@ export class Launcher {
 
   /** The claim is gone. */
   forget(claim: NodeClaim): void {
+    this.context.cluster.pods.promises.forget(claim.metadata.name ?? '');
     this.memories.delete(uidOf(claim));
   }
 
@@ -107,22 +109,22 @@ export class Launcher {
     const memory = this.memories.get(uidOf(claim));
     if (memory === undefined || memory.failures === 0) return 0;
     const pauseMs = Math.min(retryMs.most, retryMs.first * 2 ** (memory.failures - 1));
-    return memory.atMs + pauseMs - this.context.clock.now();
+    return memory.atMs + pauseMs - this.context.clock.elapsed();
   }
 
   private remember(claim: NodeClaim, memory: Omit<Memory, 'atMs'>): void {
     const uid = uidOf(claim);
     // Last changed, last in line.
     this.memories.delete(uid);
-    this.memories.set(uid, { ...memory, atMs: this.context.clock.now() });
+    this.memories.set(uid, { ...memory, atMs: this.context.clock.elapsed() });
   }
 
   /** The provider's machines, listed after `sinceMs`. */
   private async instances(sinceMs: number): Promise<Instance[]> {
     const { clock, cloud } = this.context;
-    const oldestMs = Math.max(sinceMs + 1, clock.now() - listingFreshMs);
+    const oldestMs = Math.max(sinceMs + 1, clock.elapsed() - listingFreshMs);
     if (this.listing === undefined || this.listing.atMs < oldestMs) {
-      const listing = { atMs: clock.now(), instances: cloud.list() };
+      const listing = { atMs: clock.elapsed(), instances: cloud.list() };
       this.listing = listing;
       listing.instances.catch(() => {
         if (this.listing === listing) this.listing = undefined;
@@ -151,14 +153,18 @@ export class Launcher {
         subject: aboutClaim(claim),
         type: 'Warning',
         reason: 'InsufficientCapacityError',
-        message: `NodeClaim ${name} event: ${shortened(error.message)}`,
+        message: shortened(`NodeClaim ${name} event: ${error.message}`),
       });
+      this.tellPods(claim, error.message);
       log.error('failed launching nodeclaim', error, { controller: 'nodeclaim.lifecycle', NodeClaim: { name } });
     }
     if (isCloudError(error, 'insufficientCapacity') || isCloudError(error, 'nodeClassNotReady')) {
       if (error.kind === 'nodeClassNotReady')
         await this.health.refused(claim, conditionReason.nodeClassNotReady, shortened(error.message));
-      await deleteClaim(this.context, claim);
+      const isFull = error.kind === 'insufficientCapacity';
+      const code = isFull ? 'InsufficientCapacity' : 'NodeClassNotReady';
+      const message = `could not be launched: ${shortened(error.message)}`;
+      await endClaim(this.context, claim, { code, message, silent: true });
       this.metrics.countDisrupted(
         claim,
         error.kind === 'insufficientCapacity' ? 'insufficient_capacity' : 'nodeclass_not_ready',
@@ -175,8 +181,27 @@ export class Launcher {
     return { claim: withCondition(claim, change, clock.now()), error };
   }
 
+  /** Pods that waited for this claim hear that it failed, and what comes next. */
+  private tellPods({ metadata }: NodeClaim, problem: string): void {
+    const { cluster, recorder } = this.context;
+    for (const key of cluster.pods.promises.of(metadata.name ?? '')) {
+      const pod = cluster.pods.store.get(key);
+      if (pod === undefined || pod.spec?.nodeName || pod.metadata.deletionTimestamp !== undefined) continue;
+      const message = `NodeClaim ${metadata.name} nominated for this pod failed to launch: ${problem}`;
+      const next = '; the next choice is planned without what failed';
+      recorder.publish({
+        subject: aboutPod(pod),
+        type: 'Warning',
+        reason: 'InsufficientCapacityError',
+        message: message.length + next.length > mostMessage ? shortened(message) : message + next,
+        dedupeValues: [pod.metadata.uid ?? key],
+        rateLimit: podEventRate,
+      });
+    }
+  }
+
   private forgetOld(): void {
-    const oldest = this.context.clock.now() - rememberMs;
+    const oldest = this.context.clock.elapsed() - rememberMs;
     // In the order in which they were remembered: the first young one ends the search.
     for (const [uid, { atMs }] of this.memories) {
       if (atMs >= oldest) return;
@@ -207,5 +232,5 @@ function withLaunch(claim: NodeClaim, instance: Instance): NodeClaim {
 }
 
 function shortened(text: string): string {
-  return text.length > mostMessage ? `${text.slice(0, mostMessage)}...` : text;
+  return text.length > mostMessage ? `${text.slice(0, mostMessage - 3)}...` : text;
 }

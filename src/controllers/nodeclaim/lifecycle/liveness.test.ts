@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { conditionOf, type NodePool } from '../../../api/index.ts';
+import { conditionOf } from '../../../api/index.ts';
 import { CloudError, resources } from '../../../ports/index.ts';
 import { takeSnapshot } from '../../../state/index.ts';
-import { nodePools } from '../../own-resources.ts';
+import { nodeClaims, nodePools } from '../../own-resources.ts';
 import { type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
 
 const minute = 60_000;
@@ -140,18 +140,28 @@ describe('registration health of a pool', () => {
   });
 });
 
+test('a claim whose node does not register says why it ends: in a condition, an event and the log', async () => {
+  const finalizers = ['example.com/keep'];
+  await bench.makeClaim('slow', { metadata: { finalizers } });
+  await bench.run(16 * minute);
+  const condition = conditionOf((await bench.get(nodeClaims, 'slow'))?.status?.conditions, 'DeletionReason');
+  const message = 'its node did not register within 15m0s';
+  expect(condition).toMatchObject({ status: 'True', reason: 'RegistrationTimeout', message });
+  const events = bench.events.filter(({ reason }) => reason === 'RegistrationTimeout');
+  expect(events).toMatchObject([{ message: `Deleted: ${message}` }]);
+  const line = bench.log.lines.find((each) => each.message === 'deleted nodeclaim');
+  expect(line).toMatchObject({ fields: { reason: message } });
+});
+
 describe('a pool whose launches keep failing', () => {
   const paused = async () => conditionOf((await bench.get(nodePools, 'default'))?.status?.conditions, 'LaunchesPaused');
-  const readyInSnapshot = (): string | undefined => {
-    const { objects } = takeSnapshot(bench.context.cluster, {
+  const pauseInSnapshot = () =>
+    takeSnapshot(bench.context.cluster, {
       nowMs: bench.clock.now(),
       settings: {},
       provider: bench.cloud.facts,
       instanceTypes: [],
-    });
-    const pool = objects.items.find(({ kind }) => kind === 'NodePool') as unknown as NodePool;
-    return conditionOf(pool.status?.conditions, 'Ready')?.status;
-  };
+    }).poolState?.[0];
   const conditions = ['ValidationSucceeded', 'NodeClassReady', 'Ready'].map((type) => ({
     type,
     status: 'True',
@@ -166,15 +176,19 @@ describe('a pool whose launches keep failing', () => {
     bench.cloud.createError = new CloudError('nodeClassNotReady', 'no subnets');
     await bench.makeClaim('a', ownedBy(metadata.uid ?? ''));
     expect(await paused()).toBeUndefined();
-    expect(readyInSnapshot()).toBe('True');
+    expect(pauseInSnapshot()).toBeUndefined();
     await bench.run(1_000);
     await bench.makeClaim('b', ownedBy(metadata.uid ?? ''));
     const condition = await paused();
     expect(condition).toMatchObject({ status: 'True', reason: 'NodeClassNotReady' });
     expect(condition?.message).toMatch(/^2 times in a row: NodeClassRef not ready, no subnets; next try at 2026-.*Z$/);
-    expect(readyInSnapshot()).toBe('False');
+    expect(pauseInSnapshot()).toMatchObject({
+      nodePool: 'default',
+      pausedUntil: expect.stringMatching(/^2026-/),
+      pausedBecause: { code: 'NodeClassNotReady', message: 'NodeClassRef not ready, no subnets' },
+    });
     await bench.run(16_000);
-    expect(readyInSnapshot()).toBe('True');
+    expect(pauseInSnapshot()).toBeUndefined();
   });
 
   test('is paused for registrations that fail, and resumed by one that works', async () => {

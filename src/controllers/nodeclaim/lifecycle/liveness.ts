@@ -2,10 +2,10 @@
 // elsewhere. Times count from the last transition of each condition, not from the claim's creation.
 import { conditionType } from '../../../api/index.ts';
 import { formatGoDuration, parseTime } from '../../../base/index.ts';
-import type { ControllerContext } from '../../context.ts';
-import { deleteClaim } from '../../writes.ts';
+import { type ControllerContext, untrustedClockMs } from '../../context.ts';
 import { claimCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
+import { endClaim } from '../end-claim.ts';
 import type { HealthReporter } from '../health-reporter.ts';
 import type { Step } from './step.ts';
 
@@ -13,7 +13,7 @@ export const launchTimeoutMs = 300_000;
 export const registrationTimeoutMs = 900_000;
 
 export function liveness(context: ControllerContext, metrics: ClaimMetrics, health: HealthReporter): Step {
-  const { clock, log } = context;
+  const { clock, log, time } = context;
   return async (claim) => {
     if (claimCondition(claim, conditionType.registered)?.status === 'True') return { claim };
     const waits = [
@@ -29,8 +29,19 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
         againMs = Math.min(againMs, leftMs);
         continue;
       }
+      if (time.problem() !== undefined) return { claim, againMs: untrustedClockMs };
       await health.failed(claim);
-      await deleteClaim(context, claim);
+      const span = formatGoDuration(limitMs);
+      await endClaim(
+        context,
+        claim,
+        type === conditionType.launched
+          ? {
+              code: 'LaunchTimeout',
+              message: `was not launched within ${span}${condition.message ? `: ${condition.message}` : ''}`,
+            }
+          : { code: 'RegistrationTimeout', message: `its node did not register within ${span}` },
+      );
       metrics.countDisrupted(claim, cause);
       log.debug('terminating due to timeout', {
         controller: 'nodeclaim.lifecycle',

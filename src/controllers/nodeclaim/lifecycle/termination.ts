@@ -9,6 +9,7 @@ import { nodeClaims } from '../../own-resources.ts';
 import { deleteObject, patchObject, patchStatus } from '../../writes.ts';
 import { claimCondition, withCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
+import { endOf } from '../end-claim.ts';
 import type { MachineRemoval } from '../machine-removal.ts';
 import type { Launcher } from './launch.ts';
 
@@ -81,6 +82,7 @@ export function terminating(
       controller: 'nodeclaim.lifecycle',
       NodeClaim: { name: claim.metadata.name },
       'provider-id': providerID,
+      reason: endOf(claim),
     });
     return done;
   };

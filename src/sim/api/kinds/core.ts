@@ -173,7 +173,19 @@ const eventStrategy: Strategy = {
   },
 };
 
+/** The newer name of the same objects; `http/event-names.ts` renames their fields on the way in and out. */
+const renamedEvents = builtIn(
+  'events.k8s.io',
+  'v1',
+  'api.events.v1',
+)({
+  kind: 'Event',
+  plural: 'events',
+  shortNames: ['ev'],
+});
+
 export const coreKinds: ResourceDefinition[] = [
+  renamedEvents,
   core({
     kind: 'Namespace',
     plural: 'namespaces',

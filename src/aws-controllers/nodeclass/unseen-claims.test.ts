@@ -1,0 +1,88 @@
+// What belongs to claims that the caches do not show, because they are behind or because nobody can parse the claim.
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { EC2NodeClass } from '../../api/index.ts';
+import { VirtualClock } from '../../base/index.ts';
+import type { ControllerContext } from '../../controllers/index.ts';
+import { recordedEvents, recordedLog, recordedMetrics } from '../../controllers/testing/records.testing.ts';
+import type { KubeObject, Resource } from '../../ports/index.ts';
+import { instanceProfileCollectionController } from '../instance-profile-collection/controller.ts';
+import { terminate } from './termination.ts';
+
+const clock = new VirtualClock({ settle: () => setImmediate() });
+
+/** Caches that are empty over an API server that stores these. */
+function contextOf(stored: { nodeclaims?: object[]; ec2nodeclasses?: object[] }) {
+  const events = recordedEvents();
+  const context = {
+    clock,
+    log: recordedLog(),
+    metrics: recordedMetrics(),
+    recorder: events,
+    time: { aheadMs: () => undefined, problem: () => undefined },
+    kube: { patch: async (_: Resource, __: unknown, { body }: { body: KubeObject }) => body },
+    cacheOf: () => ({ get: () => undefined, values: () => [] }),
+    stored: {
+      list: async ({ plural }: { plural: keyof typeof stored }) => ({
+        items: stored[plural] ?? [],
+        resourceVersion: '1',
+      }),
+    },
+  } as unknown as ControllerContext;
+  return { context, events };
+}
+
+const nodeClass = {
+  metadata: {
+    name: 'default',
+    finalizers: ['karpenter.k8s.aws/termination'],
+    deletionTimestamp: '2026-01-01T00:00:00Z',
+  },
+  spec: {},
+} as unknown as EC2NodeClass;
+const claimOf = (name: string, spec: unknown, annotations = {}) => ({ metadata: { name, annotations }, spec });
+
+test.each<[string, object[], number]>([
+  ['none are left', [], 1],
+  [
+    'one that the cache does not have',
+    [claimOf('a', { nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' } })],
+    0,
+  ],
+  ['one whose class nobody can read', [claimOf('a', { nodeClassRef: 7 })], 0],
+  [
+    'those of other classes alone',
+    [claimOf('a', { nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'other' } })],
+    1,
+  ],
+])('a class that is being deleted, with claims: %s', async (_, nodeclaims, deletions) => {
+  const { context, events } = contextOf({ nodeclaims });
+  const deleted: string[] = [];
+  const parts = {
+    profiles: { deleteAllOf: async ({ metadata }: EC2NodeClass) => void deleted.push(metadata.name ?? '') },
+    launchTemplates: { deleteFor: async () => {} },
+    forget: () => {},
+  };
+  await terminate(context, parts, nodeClass);
+  expect(deleted).toHaveLength(deletions);
+  expect(events.list).toHaveLength(1 - deletions);
+});
+
+test('profiles that stored claims and classes use are kept, though no cache knows them; others go at the second look', async () => {
+  const { context } = contextOf({
+    nodeclaims: [claimOf('a', 'nobody can read this', { 'karpenter.k8s.aws/instance-profile-name': 'of-claim' })],
+    ec2nodeclasses: [{ metadata: { name: 'x' }, status: { instanceProfile: 'of-class' } }],
+  });
+  const deleted: string[] = [];
+  const { reconcile } = instanceProfileCollectionController(context, {
+    list: async () => ['of-claim', 'of-class', 'of-nobody'],
+    delete: async (name) => void deleted.push(name),
+    isProtected: () => false,
+  });
+  const signal = new AbortController().signal;
+  await reconcile('profiles', signal);
+  expect(deleted).toEqual([]);
+  await clock.runFor(10_000);
+  await reconcile('profiles', signal);
+  expect(deleted).toEqual(['of-nobody']);
+});

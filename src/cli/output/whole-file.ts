@@ -1,0 +1,33 @@
+// A file is written whole or not at all: into a new file beside it, flushed to the disk, then renamed over the old one. A
+// full disk or a kill in the middle leaves what was there. Links are followed, the permissions of the old file stay.
+import { randomBytes } from 'node:crypto';
+import { open, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+export async function writeWhole(path: string, text: string, mode = 0o666): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const old = await stat(target).catch(() => undefined);
+  // A pipe or a device is not replaced.
+  if (old !== undefined && !old.isFile()) return writeFile(target, text);
+  const folder = dirname(target);
+  const beside = join(folder, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  // Fails where the name exists, a link included: nobody can prepare it.
+  const file = await open(beside, 'wx', old === undefined ? mode : old.mode & 0o7777);
+  try {
+    try {
+      await file.writeFile(text);
+      if (old !== undefined) await file.chmod(old.mode & 0o7777);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(beside, target);
+  } catch (error) {
+    await unlink(beside).catch(() => undefined);
+    throw error;
+  }
+  // The new name itself; where folders cannot be flushed, the rename is all there is.
+  const entry = await open(folder, 'r').catch(() => undefined);
+  await entry?.sync().catch(() => undefined);
+  await entry?.close();
+}

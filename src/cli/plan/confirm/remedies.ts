@@ -1,0 +1,166 @@
+// Does to a copy of a snapshot what a suggestion tells a person to do: to the pod, to the NodePool, or to what is only a
+// matter of waiting. Each remedy is the mildest change that takes its obstacle away.
+import { label } from '../../../api/names.ts';
+import { tryParseQuantity } from '../../../base/index.ts';
+import type { Reason, Snapshot, SnapshotObject } from '../../../core/index.ts';
+
+interface Expression {
+  key: string;
+}
+interface AffinityTerm {
+  topologyKey: string;
+}
+interface PodAffinity {
+  requiredDuringSchedulingIgnoredDuringExecution?: AffinityTerm[];
+}
+interface Container {
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+  ports?: unknown;
+}
+interface PodSpec {
+  nodeSelector?: Record<string, string>;
+  tolerations?: unknown[];
+  volumes?: unknown[];
+  containers?: Container[];
+  initContainers?: Container[];
+  topologySpreadConstraints?: { topologyKey: string; whenUnsatisfiable?: string; minDomains?: number }[];
+  affinity?: {
+    nodeAffinity?: {
+      requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms: { matchExpressions?: Expression[] }[] };
+    };
+    podAffinity?: PodAffinity;
+    podAntiAffinity?: PodAffinity;
+  };
+}
+interface PoolSpec {
+  limits?: object;
+  template: {
+    spec: {
+      requirements?: { key: string; minValues?: number }[];
+      taints?: { key: string; value?: string; effect: string }[];
+    };
+  };
+}
+
+/** What a remedy may change. All of it belongs to the copy. */
+export interface Changing {
+  snapshot: Snapshot;
+  pod: SnapshotObject;
+  /** The pool the reason is about, if it is about one. */
+  pool: SnapshotObject | undefined;
+}
+
+/** False where there is nothing a person could do, or nothing that can be tried here. */
+export function applyRemedy({ snapshot, pod, pool }: Changing, reason: Reason): boolean {
+  const spec = pod['spec'] as PodSpec;
+  const poolSpec = pool?.['spec'] as PoolSpec | undefined;
+  const keys = reason.keys ?? [];
+  switch (reason.code) {
+    case 'TaintNotTolerated':
+      for (const { key, value, effect } of poolSpec?.template.spec.taints ?? [])
+        (spec.tolerations ??= []).push({
+          key,
+          effect,
+          ...(value ? { operator: 'Equal', value } : { operator: 'Exists' }),
+        });
+      return true;
+    case 'LimitsExceeded':
+      delete poolSpec?.limits;
+      return true;
+    case 'NodePoolPaused':
+      snapshot.poolState = (snapshot.poolState ?? []).filter(({ nodePool }) => nodePool !== reason.nodePool);
+      return true;
+    case 'RequirementsIncompatible':
+    case 'UnknownValue':
+      forget(spec, keys);
+      return true;
+    case 'VolumeRequirementsIncompatible':
+      delete spec.volumes;
+      return true;
+    case 'TopologyUnsatisfiable':
+      return soften(spec, keys);
+    case 'MinValuesUnsatisfied':
+      for (const requirement of poolSpec?.template.spec.requirements ?? []) delete requirement.minValues;
+      return true;
+    case 'HostPortConflict':
+      for (const container of spec.containers ?? []) delete container.ports;
+      return true;
+    case 'NoOffering': {
+      const hadFailed = (snapshot.failedOfferings ?? []).length > 0;
+      snapshot.failedOfferings = [];
+      if (!hadFailed) widen(spec, poolSpec, keys.length > 0 ? keys : [label.zone, label.capacityType]);
+      return true;
+    }
+    case 'InsufficientResources':
+    case 'NoInstanceTypeFits':
+      return lessOrWider(spec, poolSpec, reason);
+    case 'NoInstanceTypes':
+      if (poolSpec !== undefined) poolSpec.template.spec.requirements = [];
+      return true;
+    default:
+      return false;
+  }
+}
+
+function lessOrWider(spec: PodSpec, pool: PoolSpec | undefined, { suggestion = '', keys = [] }: Reason): boolean {
+  const least = [...suggestion.matchAll(/(\S+) at most (\S+?)(?=[;,]|$)/g)].map(([, name = '', most = '']) => ({
+    name,
+    most,
+  }));
+  if (least.some(({ most }) => tryParseQuantity(most)?.nano === 0n)) return false;
+  if (least.length > 0) {
+    const [first, ...others] = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+    for (const { name, most } of least) {
+      for (const { resources } of others) delete resources?.requests?.[name];
+      for (const { resources } of [first, ...others].filter((each) => each !== undefined))
+        delete resources?.limits?.[name];
+      if (first !== undefined)
+        first.resources = { ...first.resources, requests: { ...first.resources?.requests, [name]: most } };
+    }
+    return true;
+  }
+  if (keys.length > 0) widen(spec, pool, keys);
+  else {
+    delete spec.nodeSelector;
+    delete spec.affinity?.nodeAffinity;
+    if (pool !== undefined) pool.template.spec.requirements = [];
+  }
+  return true;
+}
+
+function widen(spec: PodSpec, pool: PoolSpec | undefined, keys: readonly string[]): void {
+  forget(spec, keys);
+  if (pool === undefined) return;
+  const { spec: template } = pool.template;
+  template.requirements = (template.requirements ?? []).filter(({ key }) => !keys.includes(key));
+}
+
+function forget(spec: PodSpec, keys: readonly string[]): void {
+  for (const key of keys) delete spec.nodeSelector?.[key];
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (required === undefined) return;
+  for (const term of required.nodeSelectorTerms)
+    term.matchExpressions = (term.matchExpressions ?? []).filter(({ key }) => !keys.includes(key));
+  const left = required.nodeSelectorTerms.filter(({ matchExpressions = [] }) => matchExpressions.length > 0);
+  // A term without an expression matches nothing; a pod without a term, everything.
+  if (left.length < required.nodeSelectorTerms.length) delete spec.affinity?.nodeAffinity;
+}
+
+/** False if none of the pod's own rules is over these keys: then others keep it away. */
+function soften(spec: PodSpec, keys: readonly string[]): boolean {
+  let changed = false;
+  for (const spread of spec.topologySpreadConstraints ?? []) {
+    if (!keys.includes(spread.topologyKey) || spread.whenUnsatisfiable === 'ScheduleAnyway') continue;
+    spread.whenUnsatisfiable = 'ScheduleAnyway';
+    delete spread.minDomains;
+    changed = true;
+  }
+  for (const affinity of [spec.affinity?.podAffinity, spec.affinity?.podAntiAffinity]) {
+    const required = affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+    const left = required.filter(({ topologyKey }) => !keys.includes(topologyKey));
+    if (affinity === undefined || left.length === required.length) continue;
+    affinity.requiredDuringSchedulingIgnoredDuringExecution = left;
+    changed = true;
+  }
+  return changed;
+}

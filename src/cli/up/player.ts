@@ -1,0 +1,105 @@
+// The player of the embedded cluster: speed, pause, faults, load. Every act is a mark among the decisions, so that what
+// follows can be seen to follow from it.
+import { type KwokFaults, label } from '../../api/index.ts';
+import { messageOf } from '../../base/index.ts';
+import { type Kube, resources } from '../../ports/index.ts';
+import { ApiError, type PlayerState } from '../../server/index.ts';
+import { kwokNodeClasses } from '../../sim/index.ts';
+import type { DecisionRing } from '../../telemetry/index.ts';
+import type { ScaledClock } from './scaled-clock.ts';
+
+export interface PlayerOptions {
+  kube: Kube;
+  clock: ScaledClock;
+  decisions: DecisionRing;
+}
+
+const nodeClass = { name: 'default' };
+const fastest = 600;
+const mostReplicas = 5_000;
+
+/** What each fault of the player is in the node class; a zone is chosen where one is needed. */
+const faultsNamed: Readonly<Record<string, (zone: string) => KwokFaults>> = {
+  'zone out': (zone) => ({ insufficientCapacity: [{ zones: [zone] }], vanish: [{ zones: [zone] }] }),
+  'spot taken': () => ({ interruption: [{ percent: 20, after: '0s', notice: '2m' }] }),
+  'launches fail': () => ({ insufficientCapacity: [{}] }),
+  'nodes ill': () => ({ notReady: [{ percent: 20, after: '1m' }] }),
+  throttle: () => ({ throttling: { percent: 60 } }),
+};
+
+export function upPlayer({ kube, clock, decisions }: PlayerOptions): PlayerState {
+  const active = new Set<string>();
+  const state = () => ({ speed: clock.speed, paused: clock.paused, faults: [...active] });
+  const mark = (message: string): void => {
+    decisions.add({ what: 'config', objects: [], reasons: [{ code: 'Player', message }] });
+  };
+
+  const setFaults = async (): Promise<void> => {
+    const { items } = await kube.list(resources.nodes);
+    const zone = items.map(({ metadata }) => metadata.labels?.[label.zone] ?? '').sort()[0] || 'us-east-1a';
+    // A merge patch keeps what it does not name: what was there before goes first.
+    await kube.patch(kwokNodeClasses, nodeClass, { type: 'merge', body: { spec: { faults: null } } });
+    if (active.size === 0) return;
+    const body = { spec: { faults: together([...active].map((name) => faultsNamed[name]?.(zone) ?? {})) } };
+    await kube.patch(kwokNodeClasses, nodeClass, { type: 'merge', body });
+  };
+
+  const scale = async (workload: string, replicas: number): Promise<void> => {
+    const [namespace = '', name = ''] = workload.split('/');
+    try {
+      const body = { spec: { replicas } };
+      await kube.patch(resources.deployments, { name, namespace }, { type: 'merge', body });
+    } catch (error) {
+      throw new ApiError(404, 'NotFound', `cannot scale ${workload}: ${messageOf(error)}`, 'name a Deployment');
+    }
+  };
+
+  return {
+    state,
+    async act(order) {
+      const given = (typeof order === 'object' && order !== null ? order : {}) as Record<string, unknown>;
+      const { speed, paused, fault, on, workload, replicas } = given;
+      if (speed !== undefined) {
+        const wanted = Number(speed);
+        if (!(wanted > 0 && wanted <= fastest)) {
+          throw new ApiError(400, 'BadRequest', `speed ${String(speed)} is not possible`, `write 1 to ${fastest}`);
+        }
+        clock.setSpeed(wanted);
+        mark(`speed ${wanted}×`);
+      }
+      if (typeof paused === 'boolean') {
+        clock.setPaused(paused);
+        mark(paused ? 'paused' : 'goes on');
+      }
+      if (typeof fault === 'string') {
+        if (!Object.hasOwn(faultsNamed, fault)) {
+          const names = Object.keys(faultsNamed).join(', ');
+          throw new ApiError(400, 'BadRequest', `there is no fault ${fault}`, `one of ${names}`);
+        }
+        if (on === false) active.delete(fault);
+        else active.add(fault);
+        await setFaults();
+        mark(`fault ${fault}: ${on === false ? 'off' : 'on'}`);
+      }
+      if (typeof workload === 'string') {
+        const count = Number(replicas);
+        if (!Number.isInteger(count) || count < 0 || count > mostReplicas) {
+          throw new ApiError(400, 'BadRequest', 'replicas is not a whole number', `write 0 to ${mostReplicas}`);
+        }
+        await scale(workload, count);
+        mark(`${workload} scaled to ${count}`);
+      }
+      return { apiVersion: 'kerf/v1', kind: 'Player', ...state() };
+    },
+  };
+}
+
+function together(all: readonly KwokFaults[]): KwokFaults {
+  const faults: Record<string, unknown> = {};
+  for (const [key, value] of all.flatMap((each) => Object.entries(each))) {
+    const known = faults[key];
+    faults[key] =
+      Array.isArray(known) && Array.isArray(value) ? [...(known as unknown[]), ...(value as unknown[])] : value;
+  }
+  return faults;
+}

@@ -1,0 +1,69 @@
+// Who owns a machine, asked of the API server itself. Caches may be behind (a watch that went silent is noticed after
+// minutes) and hide claims that cannot be worked with; whoever concludes that something has no owner, and takes it away for
+// that, asks here. Claims are read with tolerance: one that nobody can parse still owns what it names.
+import { isKubeError, type KubeObject, type ObjectRef } from '../../ports/index.ts';
+import type { ControllerContext } from '../context.ts';
+import { nodeClaims } from '../own-resources.ts';
+
+export interface StoredClaim {
+  name: string;
+  providerID: string | undefined;
+  /** Undefined where the reference cannot be read: the claim may be of any class. */
+  nodeClass: { group: string; kind: string; name: string } | undefined;
+  annotations: Readonly<Record<string, unknown>>;
+}
+
+type Stored = Pick<ControllerContext, 'stored'>;
+
+const pageSize = 500;
+/** More claims than any cluster has; a server that pages for ever is not believed. */
+const mostPages = 1_000;
+
+/** Every claim there is, whichever provider's and however malformed. Throws rather than leave one out. */
+export async function storedClaims({ stored }: Stored): Promise<StoredClaim[]> {
+  const claims: StoredClaim[] = [];
+  let next: string | undefined;
+  for (let page = 0; page < mostPages; page += 1) {
+    // Without a resource version the server answers from what is stored, not from a cache of its own.
+    const list = await stored.list(nodeClaims, { limit: pageSize, ...(next === undefined ? {} : { continue: next }) });
+    claims.push(...list.items.map(readClaim));
+    next = list.continue;
+    if (next === undefined) return claims;
+  }
+  throw new Error(`cannot list NodeClaims: there are more than ${mostPages} pages of ${pageSize}`);
+}
+
+/** Undefined only if the server says that there is no claim of that name. */
+export async function storedClaim({ stored }: Stored, name: string): Promise<StoredClaim | undefined> {
+  const ref: ObjectRef = { name };
+  try {
+    return readClaim(await stored.get(nodeClaims, ref));
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+/** Names of the claims a Node says it belongs to. */
+export function claimNamesOf({ metadata }: KubeObject): string[] {
+  return (metadata.ownerReferences ?? []).filter(({ kind }) => kind === nodeClaims.kind).map(({ name }) => name);
+}
+
+function readClaim(object: KubeObject): StoredClaim {
+  const { metadata, spec, status } = object as KubeObject & { spec?: unknown; status?: unknown };
+  const ref = fieldOf(spec, 'nodeClassRef');
+  const [group, kind, name] = ['group', 'kind', 'name'].map((field) => textOf(fieldOf(ref, field)));
+  const isReadable = group !== undefined && kind !== undefined && name !== undefined;
+  return {
+    name: metadata.name ?? '',
+    providerID: textOf(fieldOf(status, 'providerID')),
+    nodeClass: isReadable ? { group, kind, name } : undefined,
+    annotations: metadata.annotations ?? {},
+  };
+}
+
+function fieldOf(value: unknown, field: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[field] : undefined;
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
