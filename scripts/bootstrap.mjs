@@ -18,12 +18,12 @@ function isInstalled() {
 }
 
 if (!isInstalled()) {
-  console.error('Installing dependencies (npm install)…');
-  // npm install, not npm ci: some mirrors lack other platforms' binary packages and npm ci then rejects the lock file.
-  const result = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  console.error('Installing dependencies…');
+  const npm = (command, stdio) =>
+    spawnSync('npm', [command, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio });
+  // npm ci installs exactly what the lock file says. Some mirrors lack other platforms' binary packages, which it refuses.
+  let result = npm('ci', 'ignore');
+  if (result.status !== 0) result = npm('install', ['ignore', 'inherit', 'inherit']);
   if (result.status !== 0 || !existsSync(node)) {
     console.error('kerf: npm install failed, so nothing was run. Check the network and try `npm install` by hand.');
     process.exit(1);

@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { existing } from '../bench/workloads/snapshots.ts';
+import { buildWeb } from './build-web.ts';
 
 /** Large data as text that is parsed when first used: a string is scanned many times faster than an object literal. */
 const dataAsText: Plugin = {
@@ -34,8 +35,9 @@ export const solverBinary = async () => brotliDecompressSync(Buffer.from('${pack
   },
 };
 
-async function bundle(options: BuildOptions): Promise<void> {
-  const { outputFiles } = await build({
+async function bundle(options: BuildOptions): Promise<string[]> {
+  const { outputFiles, metafile } = await build({
+    metafile: true,
     bundle: true,
     platform: 'node',
     target: 'node24',
@@ -55,6 +57,13 @@ async function bundle(options: BuildOptions): Promise<void> {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, inAscii(text));
   }
+  return Object.keys(metafile?.inputs ?? {});
+}
+
+/** Folders of the packages among these files: what a bill of materials lists. */
+function packagesOf(inputs: readonly string[]): string[] {
+  const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []);
+  return [...new Set(folders)].sort();
 }
 
 /** One letter beyond ASCII (in a regular expression, say) makes a file twice as large in memory and slow to read. */
@@ -74,7 +83,7 @@ function runOnce(): void {
 rmSync('dist', { recursive: true, force: true });
 // bin/kerf keeps compiled code here.
 mkdirSync('dist/compiled', { recursive: true });
-await bundle({
+const inputs = await bundle({
   entryPoints: ['src/cli/main.ts'],
   outfile: 'dist/kerf.cjs',
   // CommonJS, because an ES module in one file would load every Node module that any command needs before its first line runs.
@@ -84,6 +93,7 @@ await bundle({
   banner: { js: "#!/usr/bin/env node\nconst kerfUrl = require('node:url').pathToFileURL(__filename).href;" },
 });
 chmodSync('dist/kerf.cjs', 0o755);
+writeFileSync('dist/packages.json', JSON.stringify(packagesOf(inputs)));
 await bundle({
   entryPoints: { kerf: 'src/cli/main.ts' },
   outdir: 'dist/parts',
@@ -93,4 +103,5 @@ await bundle({
   // Dependencies in CommonJS ask for Node's own modules that way.
   banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" },
 });
+await buildWeb();
 runOnce();

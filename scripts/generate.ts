@@ -4,14 +4,26 @@ import { dirname } from 'node:path';
 import { kinds } from '../src/api/index.ts';
 import { crdFiles, crdYaml } from '../src/cli/crds/crd-files.ts';
 import { validateReferencePage } from '../src/cli/validate/reference-page.ts';
+import { failuresPage } from '../src/failures/index.ts';
+import { chartFiles } from './chart/render.ts';
+import { dashboardJson, dashboards, rulesYaml } from './monitoring.ts';
 import { objectReference } from './object-reference.ts';
 import { metricsReference, settingsReference } from './process-reference.ts';
+import { awsExampleRights, rightsPage } from './rights-page.ts';
+import { terraformModule } from './terraform-module.ts';
 
 /** Path (from the root) and content of every generated file. */
 async function generatedFiles(): Promise<Map<string, string>> {
   return new Map([
     ...crdFiles().map(({ name, crd }) => [`crds/${name}`, crdYaml(crd)] as const),
+    ...chartFiles(),
+    ...terraformModule(),
+    ['docs/reference/rbac.md', rightsPage()] as const,
+    ['examples/aws/rbac.yaml', awsExampleRights()] as const,
+    ['monitoring/rules.yaml', rulesYaml()] as const,
+    ...Object.keys(dashboards).map((name) => [`monitoring/dashboards/${name}.json`, dashboardJson(name)] as const),
     ['docs/reference/objects.md', objectReference(kinds)] as const,
+    ['docs/reference/failures.md', failuresPage()] as const,
     ['docs/reference/validate.md', validateReferencePage()] as const,
     ['docs/reference/settings.md', settingsReference()] as const,
     ['docs/reference/metrics.md', await metricsReference()] as const,

@@ -28,6 +28,8 @@ const roots = [
   'api.policy.v1.(PodDisruptionBudget|Eviction)',
   'api.autoscaling.v1.Scale',
   'api.coordination.v1.Lease',
+  'api.events.v1.Event',
+  'api.authorization.v1.(SelfSubjectAccessReview|SelfSubjectRulesReview)',
   'api.scheduling.v1.PriorityClass',
   'api.storage.v1.(StorageClass|CSINode|CSIDriver|VolumeAttachment)',
   'api.rbac.v1.(Role|ClusterRole|RoleBinding|ClusterRoleBinding)',

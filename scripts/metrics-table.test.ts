@@ -1,4 +1,4 @@
-// The metrics users' dashboards are built on: name, type and labels of each, as documented for Karpenter 1.14.
+// The metrics users' dashboards are built on: name, type and labels of each, as documented for Karpenter 1.15.
 import { describe, expect, test } from 'vitest';
 import { awsWellKnownLabels, wellKnownLabels } from '../src/api/index.ts';
 import { definedMetrics } from './process-reference.ts';
@@ -12,12 +12,21 @@ const nodeLabels = [
 const ofNode = [...nodeLabels, 'resource_type'];
 const decision = ['decision', 'reason', 'consolidation_type'];
 const named = ['name', 'namespace'];
+const cause = ['reason', 'nodepool', 'capacity_type', 'consolidation_policy', 'termination_mode'];
 
 const table: Record<string, [type: string, ...labels: string[]]> = {
   nodeclaims_created_total: ['counter', 'reason', 'nodepool', 'min_values_relaxed'],
   nodeclaims_terminated_total: ['counter', 'nodepool', 'capacity_type', 'zone'],
-  nodeclaims_disrupted_total: ['counter', 'reason', 'nodepool', 'capacity_type'],
-  nodeclaims_unhealthy_disrupted_total: ['counter', 'condition', 'nodepool', 'capacity_type', 'image_id'],
+  nodeclaims_disrupted_total: ['counter', ...cause],
+  pods_disruption_initiated_total: ['counter', ...cause],
+  nodeclaims_unhealthy_disrupted_total: [
+    'counter',
+    'condition',
+    'nodepool',
+    'capacity_type',
+    'image_id',
+    'termination_mode',
+  ],
   nodeclaims_termination_duration_seconds: ['histogram', 'nodepool'],
   nodeclaims_instance_termination_duration_seconds: ['histogram', 'nodepool'],
   nodes_created_total: ['counter', 'nodepool', 'zone'],
@@ -85,7 +94,7 @@ const table: Record<string, [type: string, ...labels: string[]]> = {
   consolidation_score: ['histogram', 'decision', 'nodepool', 'policy'],
   consolidation_moves_total: ['counter', 'decision', 'nodepool', 'policy'],
   cloudprovider_duration_seconds: ['histogram', 'controller', 'method', 'provider'],
-  cloudprovider_errors_total: ['counter', 'controller', 'method', 'provider', 'error'],
+  cloudprovider_errors_total: ['counter', 'controller', 'method', 'provider', 'error', 'nodepool'],
   cloudprovider_instance_type_cpu_cores: ['gauge', 'instance_type'],
   cloudprovider_instance_type_memory_bytes: ['gauge', 'instance_type'],
   cloudprovider_instance_type_offering_available: ['gauge', 'instance_type', 'capacity_type', 'zone'],

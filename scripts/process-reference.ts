@@ -16,7 +16,7 @@ import {
 import { meteredCloud } from '../src/server/metered-cloud.ts';
 import { modelSync } from '../src/server/model-sync.ts';
 import { Cluster, LaunchLedger } from '../src/state/index.ts';
-import { silentLog } from '../src/telemetry/index.ts';
+import { DecisionRing, silentLog } from '../src/telemetry/index.ts';
 import { aligned } from './markdown-table.ts';
 
 export function settingsReference(): string {
@@ -94,10 +94,13 @@ export async function definedMetrics(): Promise<Map<string, Defined>> {
   const aws = await awsParts({ clock, log: silentLog, metrics, recorder });
   const { cloud } = aws.provider;
   loopMetrics(metrics);
+  void new DecisionRing(clock, metrics);
   meteredCloud(cloud, metrics, clock);
   modelSync(new Cluster(clock), { clock, log: silentLog, metrics, waitingFor: () => '' });
   const context: ControllerContext = {
     kube: {} as Kube,
+    stored: {} as Kube,
+    time: { aheadMs: () => undefined, problem: () => undefined },
     cloud,
     cluster: new Cluster(clock),
     clock,
@@ -111,7 +114,7 @@ export async function definedMetrics(): Promise<Map<string, Defined>> {
     cacheOf: () => ({ get: () => undefined, values: () => [] }),
     isManaged: () => true,
   };
-  controllersOf(context);
+  controllersOf(context, { refused: new Map(), onRefused: () => {} });
   machineControllersOf(context, aws);
   return defined;
 }

@@ -6,8 +6,15 @@ export const rooms = [
   { room: 'base', imports: [], why: 'words without a domain' },
   { room: 'api', imports: ['base'], why: 'the objects users write' },
   { room: 'core', imports: ['base'], why: 'the decisions' },
+  { room: 'failures', imports: ['base'], why: 'the failure modes of the field: signs, checks, causes, fixes' },
   { room: 'ports', imports: ['base'], typesOf: ['core', 'api'], why: 'what we ask of the world' },
   { room: 'state', imports: ['base', 'core', 'api'], typesOf: ['ports'], why: 'the cluster as we believe it to be' },
+  {
+    room: 'view',
+    imports: ['base', 'core', 'api', 'state'],
+    typesOf: ['ports'],
+    why: 'what screens show: pure functions from the model',
+  },
   { room: 'runtime', imports: ['base', 'ports'], why: 'the loop' },
   {
     room: 'controllers',
@@ -33,8 +40,10 @@ export const rooms = [
       'base',
       'core',
       'api',
+      'failures',
       'ports',
       'state',
+      'view',
       'runtime',
       'controllers',
       'kube',
@@ -51,8 +60,10 @@ export const rooms = [
       'base',
       'core',
       'api',
+      'failures',
       'ports',
       'state',
+      'view',
       'runtime',
       'controllers',
       'kube',
@@ -64,6 +75,12 @@ export const rooms = [
     ],
     why: 'app: the command line',
   },
+  {
+    room: 'web',
+    imports: ['view'],
+    typesOf: ['core', 'ports'],
+    why: "app: the dashboard's page, in the browser",
+  },
 ];
 
 /** Files of a room that any room allowed by `namesFor` may import directly: constants without behaviour. */
@@ -71,3 +88,6 @@ export const names = { file: 'src/api/names.ts', rooms: ['core', 'ports', 'runti
 
 /** A second door: what the command line needs of AWS without loading the AWS SDK, which takes half a second. */
 export const lightDoor = 'src/aws/catalogue.ts';
+
+/** Other doors: the cluster as it travels and decisions in words, without imports, so that the page holds nothing else. */
+export const wireDoors = ['src/view/wire.ts', 'src/view/decision-text.ts'];

@@ -44,7 +44,11 @@ export const testTasks: Task[] = [
   ...suite('ec2', ['test/ec2'], ['control plane', 'AWS emulator']),
   ...suite('differential', ['test/differential'], ['control plane']),
   ...suite('end-to-end', ['test/end-to-end'], ['control plane']),
+  ...suite('campaigns', ['test/campaigns'], ['control plane', 'AWS emulator']),
   ...suite('aws', ['test/aws'], ['AWS emulator']),
+  ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources']),
+  ...suite('chart', ['test/chart'], ['Helm']),
+  ...suite('release', ['test/release'], ['Helm', 'image sources']),
   ...suite('scenario', ['test/scenario']),
   ...suite('cli', ['test/cli']),
   ...suite('planner', ['test/planner']),
@@ -57,8 +61,14 @@ const long = (project: string, folders: string[], more: Partial<Task>): Task[] =
     : [];
 
 export const longTasks: Task[] = [
-  ...long('long', ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws', 'test/ec2'], {
-    needs: ['control plane', 'AWS emulator'],
-  }),
+  ...long(
+    'long',
+    ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws', 'test/ec2', 'test/install', 'test/takeover'],
+    {
+      needs: ['control plane', 'AWS emulator', 'Helm', 'image sources', 'Karpenter'],
+    },
+  ),
+  ...long('long-campaigns', ['test/campaigns'], { needs: ['control plane', 'AWS emulator'] }),
+  { name: 'long-properties suite', command: vitest('long-properties'), countsTests: true, stage: 2, beside: true },
   ...long('long-virtual', ['test/scenario', 'test/planner'], { beside: true }),
 ];

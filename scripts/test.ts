@@ -1,11 +1,18 @@
 // `npm test`: the checks, then every suite that needs a real component. `--long` runs the long campaigns instead.
 // Components are built first; a suite whose component this machine cannot provide is left out with a note, except in CI,
 // where nothing may be skipped.
+import { randomInt } from 'node:crypto';
 import { type ComponentName, missingPartOf, mustHaveEverything } from '../test/setup/components.ts';
 import { checkTasks, longTasks, testTasks } from './suites.ts';
 import { runTasks } from './tasks.ts';
 
-const wanted = process.argv.includes('--long') ? longTasks : [...checkTasks, ...testTasks];
+const isLong = process.argv.includes('--long');
+const wanted = isLong ? longTasks : [...checkTasks, ...testTasks];
+if (isLong) {
+  // One for all processes of this run, so that it can be played again.
+  process.env['KERF_BASE_SEED'] ??= String(randomInt(1, 1_000_000_000));
+  console.log(`KERF_BASE_SEED=${process.env['KERF_BASE_SEED']}`);
+}
 const missing = new Map<ComponentName, string>();
 for (const name of new Set(wanted.flatMap((task) => task.needs ?? []))) {
   const reason = await missingPartOf(name, (line) => console.log(line));

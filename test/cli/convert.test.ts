@@ -47,8 +47,12 @@ test('--write changes files that need it and leaves the others alone', async () 
   const other = 'kind:  ConfigMap\napiVersion: v1\n';
   await writeFile(changed, old);
   await writeFile(kept, other);
-  const { out, code } = await runKerf(['convert', '-f', folder, '--write']);
+  const readme = join(folder, 'README.md');
+  await writeFile(readme, `\`\`\`yaml\n${old}\`\`\`\n`);
+  const { out, err, code } = await runKerf(['convert', '-f', folder, '--write']);
   expect([code, out]).toEqual([0, `changed ${changed}\n`]);
+  // Documents are skipped, not a reason to write nothing.
+  expect(err).toContain(`skipped ${readme}: --write changes YAML and JSON files only`);
   expect(await readFile(changed, 'utf8')).toContain('apiVersion: karpenter.sh/v1\n');
   expect(await readFile(kept, 'utf8')).toBe(other);
 });
@@ -57,7 +61,7 @@ test.each([
   ['no files', [], 'nothing to convert: give files'],
   ['a missing file', ['-f', 'missing.yaml'], 'there is no file or folder missing.yaml'],
   ['an odd place for notes', ['-f', '-', '--notes', 'paper'], 'write --notes stderr, inline or none'],
-  ['writing a document', ['-f', guide, '--write'], '--write changes YAML and JSON files'],
+  ['writing a document', ['-f', guide, '--write'], 'there is no YAML or JSON file; omit --write to print'],
   ['empty input', ['-f', '-'], 'stdin holds no manifest'],
   ['an unknown flag', ['--nope'], "unknown option '--nope'"],
 ])('%s ends with exit code 2 and says why', async (_name, args, message) => {

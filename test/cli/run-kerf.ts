@@ -21,7 +21,8 @@ export interface KerfOptions {
 export function runKerf(args: readonly string[], options: KerfOptions = {}): Promise<KerfRun> {
   return new Promise((done, failed) => {
     const child = spawn(process.execPath, [kerf, ...args], {
-      env: { ...process.env, ...options.env },
+      // The seed of a run of the tests is not a setting of the command.
+      env: { ...process.env, KERF_BASE_SEED: undefined, ...options.env },
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.uid === undefined ? {} : { uid: options.uid }),
     });

@@ -15,7 +15,7 @@ async function listening(program: string, args: string[], options: SpawnOptionsW
   let out = '';
   started.stdout.setEncoding('utf8').on('data', (text: string) => void (out += text));
   const url = await vi.waitFor(() => {
-    const found = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0];
+    const found = /listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(out)?.[1];
     if (found === undefined) throw new Error(`not listening yet: ${out}`);
     return found;
   }, patience);

@@ -43,7 +43,7 @@ function up(...args: string[]): Up {
 
 async function listening({ out }: Up): Promise<{ url: string; kubeconfig: string }> {
   return vi.waitFor(() => {
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out())?.[0];
+    const url = /listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(out())?.[1];
     const kubeconfig = /KUBECONFIG=(\S+)/.exec(out())?.[1];
     if (url === undefined || kubeconfig === undefined) throw new Error(`not listening yet: ${out()}`);
     return { url, kubeconfig };

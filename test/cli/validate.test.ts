@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type KerfOptions, type KerfRun, runKerf } from './run-kerf.ts';
@@ -162,6 +162,12 @@ describe('what people see', () => {
     expect(out).toMatch(/^no problems in \d+ files with \d+ objects/);
   });
 
+  test('the files of a chart that hold no objects are passed over in a folder', async () => {
+    const path = await file('values-prod.yaml', 'replicas: 1\n');
+    expect((await validate(['-f', path])).out).toContain('object/none');
+    expect((await validate(['-f', dirname(path)])).out).not.toContain('values-prod');
+  });
+
   test('file, line, rule, field, what is wrong and what to write instead', async () => {
     const path = await file(
       'old.yaml',
@@ -210,7 +216,6 @@ kerf convert -f FILE moves old manifests to v1
     expect((await report(text)).map(({ field }) => field).sort()).toEqual([
       'spec.disruption.budgets[0].schedule',
       'spec.disruption.budgets[0].schedule',
-      'spec.disruption.consolidateAfter',
       'spec.template.spec.requirements',
       'spec.weight',
     ]);

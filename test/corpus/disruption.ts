@@ -18,12 +18,16 @@ export const disruptionCases: CorpusCase[] = [
       },
     }),
     accept('disruption null', pool({ disruption: null }), { stored: { 'spec.disruption.consolidateAfter': '0s' } }),
-    reject(
-      'disruption without consolidateAfter',
-      pool({ disruption: {} }),
-      'spec.disruption.consolidateAfter',
-      'Required value',
-    ),
+    accept('disruption without consolidateAfter', pool({ disruption: {} }), {
+      stored: { 'spec.disruption.consolidateAfter': '0s' },
+    }),
+    accept('budgets without consolidateAfter', pool({ disruption: { budgets: [{ nodes: '1' }] } }), {
+      stored: { 'spec.disruption.consolidateAfter': '0s', 'spec.disruption.budgets': [{ nodes: '1' }] },
+    }),
+    accept('a static pool without consolidateAfter', pool({ replicas: 3, disruption: {} })),
+    accept('a budget for repairs', budgets({ nodes: '1', reasons: ['Unhealthy'] }), {
+      stored: { 'spec.disruption.budgets': [{ nodes: '1', reasons: ['Unhealthy'] }] },
+    }),
     accept('budgets null', disruption({ budgets: null }), {
       stored: { 'spec.disruption.budgets': [{ nodes: '10%' }] },
     }),

@@ -41,9 +41,20 @@ export const ec2KubeletCases: CorpusCase[] = [
     reject(
       'kubelet: maxPods beyond 32 bits',
       kubelet({ maxPods: 3_000_000_000 }),
-      '<nil>',
-      'format int32 in spec.kubelet.maxPods',
+      'spec.kubelet.maxPods',
+      'should be less than or equal to 2147483647',
     ),
+    accept('kubelet: maxPods as an expression', kubelet({ maxPods: 'min(110, vcpus * 20)' })),
+    accept(
+      'kubelet: fields we do not interpret are kept',
+      kubelet({ registryPullQPS: 10, logging: { format: 'json' } }),
+      {
+        stored: { 'spec.kubelet.registryPullQPS': 10, 'spec.kubelet.logging.format': 'json' },
+      },
+    ),
+    accept('kubelet: fields of a future version are kept', kubelet({ notYet: { deep: [1, { a: 'b' }] } }), {
+      stored: { 'spec.kubelet.notYet.deep': [1, { a: 'b' }] },
+    }),
   ),
   ...underRule(
     'V10: reserved resources',
@@ -64,7 +75,7 @@ export const ec2KubeletCases: CorpusCase[] = [
         `spec.kubelet.${field}`,
         `${field} value cannot be a negative resource quantity`,
       ),
-      reject(`${field}: in words`, kubelet({ [field]: { cpu: 'some' } }), `spec.kubelet.${field}.cpu`, 'should match'),
+      accept(`${field}: an expression`, kubelet({ [field]: { cpu: 'max(60, vcpus * 30)' } })),
       reject(
         `${field}: a number`,
         kubelet({ [field]: { cpu: 1 } }),
@@ -77,11 +88,11 @@ export const ec2KubeletCases: CorpusCase[] = [
     'V10: eviction thresholds',
     accept('evictionHard: all signals', kubelet({ evictionHard: all('5%') })),
     accept('evictionSoft: all signals', kubelet({ evictionSoft: all('5%'), evictionSoftGracePeriod: all('1m') })),
-    ...each(['0%', '5%', '99.99%', '100%', '100.0%', '100.00%', '5Gi', '100Mi', '1.5', ''], (value) =>
+    ...each(['0%', '5%', '99.99%', '5.123%', '100%', '100.0%', '100.00%', '5Gi', '100Mi', '1.5', ''], (value) =>
       accept(`evictionHard ${shown(value)}`, kubelet({ evictionHard: one(value) })),
     ),
     ...each(['5%', '1Gi'], (value) => accept(`evictionSoft ${value}`, kubelet(soft(value)))),
-    ...each(['5%3', '110%', '110GB', '101%', '5.123%', '100.1%', 'x'], (value) =>
+    ...each(['5%3', '110%', '110GB', '101%', '100.1%', 'x'], (value) =>
       reject(
         `evictionHard ${value}`,
         kubelet({ evictionHard: one(value) }),

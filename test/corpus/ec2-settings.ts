@@ -316,7 +316,18 @@ const otherCases: CorpusCase[] = underRule(
 );
 
 const processorCases: CorpusCase[] = underRule(
-  'V15: cpuOptions',
+  'V15: cpuOptions and enclaveOptions',
+  ...each([true, false], (enabled) =>
+    accept(`enclaves ${enabled}`, ec2Class({ enclaveOptions: { enabled } }), {
+      stored: { 'spec.enclaveOptions.enabled': enabled },
+    }),
+  ),
+  reject(
+    'enclaveOptions without enabled',
+    ec2Class({ enclaveOptions: {} }),
+    'spec.enclaveOptions.enabled',
+    'Required value',
+  ),
   ...each([{}, { nestedVirtualization: 'enabled' }, { nestedVirtualization: 'disabled' }], (cpuOptions) =>
     accept(`cpuOptions ${shown(cpuOptions)}`, ec2Class({ cpuOptions })),
   ),

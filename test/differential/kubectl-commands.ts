@@ -115,7 +115,7 @@ export const commands = (crds: object[]): Command[] => [
   { args: 'version', only: /^Server Version: v1\.36\.3/ },
   {
     args: 'api-resources',
-    only: /^(pods|nodes|deployments|leases|poddisruptionbudgets|customresourcedefinitions|priorityclasses|jobs|storageclasses) /,
+    only: /^(?!.*metrics\.k8s\.io)(pods|nodes|deployments|leases|poddisruptionbudgets|customresourcedefinitions|priorityclasses|jobs|storageclasses) /,
   },
   { args: 'create namespace session' },
   { args: 'create serviceaccount default', ignoreErrors: true },

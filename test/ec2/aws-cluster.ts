@@ -24,6 +24,7 @@ import {
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { customResourceDefinition, kinds } from '../../src/api/index.ts';
+import type { ControlPlane } from '../setup/control-plane.ts';
 import { freePort } from '../setup/free-port.ts';
 import { useAwsEmulator } from '../setup/use-aws-emulator.ts';
 import { useControlPlane } from '../setup/use-control-plane.ts';
@@ -46,12 +47,16 @@ export class AwsCluster {
   #machines: Machines | undefined;
   #metricsPort = 0;
   readonly #flags: Record<string, string>;
+  readonly #isIdle: boolean;
+  #token = '';
+  #accessKeyId = '';
   /** What the controller printed. */
   output = '';
 
-  /** `flags` of the controller, beside those every test needs. */
-  constructor(flags: Record<string, string> = {}) {
+  /** `flags` of the controller, beside those every test needs. Idle: the test starts its own. */
+  constructor(flags: Record<string, string> = {}, { isIdle = false } = {}) {
     this.#flags = flags;
+    this.#isIdle = isIdle;
     this.#cluster = useControlPlane({ controllerManager: true, scheduler: true });
     this.#emulator = useAwsEmulator();
   }
@@ -68,6 +73,29 @@ export class AwsCluster {
     return new EC2Client(this.clientOptions);
   }
 
+  get controlPlane(): ControlPlane {
+    return this.#cluster();
+  }
+
+  /** The token of the controller's service account. */
+  get token(): string {
+    return this.#token;
+  }
+
+  /** Surroundings of a controller process that signs its calls with this key; `folder` is its own. */
+  environment(folder: string, accessKeyId: string): Record<string, string> {
+    writeCredentialsFile(join(folder, 'credentials'), accessKeyId);
+    return {
+      PATH: process.env['PATH'] ?? '',
+      HOME: folder,
+      AWS_ENDPOINT_URL: this.#emulator().url,
+      AWS_REGION: 'us-east-1',
+      AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
+      AWS_CONFIG_FILE: join(folder, 'config'),
+      AWS_EC2_METADATA_DISABLED: 'true',
+    };
+  }
+
   async prepare(): Promise<void> {
     await this.apply(...kinds.map(customResourceDefinition));
     await this.kubectl('wait', 'crd', '--all', '--for=condition=Established', '--timeout=60s');
@@ -75,7 +103,7 @@ export class AwsCluster {
     await this.#prepareServiceAccount();
     this.writeCredentials('AKIAFIRST');
     this.#machines = await startMachines(this.ec2, this.#cluster().kubeconfig);
-    await this.startController();
+    if (!this.#isIdle) await this.startController();
   }
 
   async #prepareAccount(): Promise<void> {
@@ -113,6 +141,7 @@ export class AwsCluster {
   async #prepareServiceAccount(): Promise<void> {
     await this.kubectl('apply', '-f', join(root, 'examples/aws/rbac.yaml'));
     const token = await this.kubectl('create', 'token', 'karpenter', '-n', 'kube-system', '--duration=4h');
+    this.#token = token.trim();
     const { url, caFile } = this.#cluster();
     const kubeconfig = {
       apiVersion: 'v1',
@@ -120,17 +149,15 @@ export class AwsCluster {
       'current-context': 'controller',
       contexts: [{ name: 'controller', context: { cluster: 'rig', user: 'controller' } }],
       clusters: [{ name: 'rig', cluster: { server: url, 'certificate-authority': caFile } }],
-      users: [{ name: 'controller', user: { token: token.trim() } }],
+      users: [{ name: 'controller', user: { token: this.#token } }],
     };
     writeFileSync(join(this.#folder, 'kubeconfig'), JSON.stringify(kubeconfig));
   }
 
   /** The shared credentials file, as a session that was renewed would leave it. */
   writeCredentials(accessKeyId: string): void {
-    writeFileSync(
-      join(this.#folder, 'credentials'),
-      `[default]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secrets.key}\naws_session_token = ${secrets.token}\n`,
-    );
+    this.#accessKeyId = accessKeyId;
+    writeCredentialsFile(join(this.#folder, 'credentials'), accessKeyId);
   }
 
   async startController(): Promise<void> {
@@ -148,13 +175,7 @@ export class AwsCluster {
       ...this.#flags,
     };
     const env: NodeJS.ProcessEnv = {
-      PATH: process.env['PATH'],
-      HOME: this.#folder,
-      AWS_ENDPOINT_URL: this.#emulator().url,
-      AWS_REGION: 'us-east-1',
-      AWS_SHARED_CREDENTIALS_FILE: join(this.#folder, 'credentials'),
-      AWS_CONFIG_FILE: join(this.#folder, 'config'),
-      AWS_EC2_METADATA_DISABLED: 'true',
+      ...this.environment(this.#folder, this.#accessKeyId),
       NODE_OPTIONS: `--import=${join(import.meta.dirname, 'record-hosts.mjs')}`,
       KERF_HOSTS_FILE: join(this.#folder, 'hosts'),
     };
@@ -256,9 +277,16 @@ export class AwsCluster {
   }
 }
 
+function writeCredentialsFile(file: string, accessKeyId: string): void {
+  writeFileSync(
+    file,
+    `[default]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secrets.key}\naws_session_token = ${secrets.token}\n`,
+  );
+}
+
 /** One cluster for the tests of a file. */
-export function useAwsCluster(flags: Record<string, string> = {}): AwsCluster {
-  const cluster = new AwsCluster(flags);
+export function useAwsCluster(flags: Record<string, string> = {}, options: { isIdle?: boolean } = {}): AwsCluster {
+  const cluster = new AwsCluster(flags, options);
   beforeAll(() => cluster.prepare(), 300_000);
   afterAll(() => cluster.close(), 60_000);
   return cluster;

@@ -14,7 +14,7 @@ const documented: [string, string, string][] = [
   ['build_info', 'gauge', 'version goversion goarch commit'],
   ['nodeclaims_created_total', 'counter', 'reason nodepool min_values_relaxed'],
   ['nodeclaims_terminated_total', 'counter', 'nodepool capacity_type zone'],
-  ['nodeclaims_disrupted_total', 'counter', 'reason nodepool capacity_type'],
+  ['nodeclaims_disrupted_total', 'counter', 'reason nodepool capacity_type consolidation_policy termination_mode'],
   ['nodeclaims_termination_duration_seconds', 'histogram', 'nodepool'],
   ['nodeclaims_instance_termination_duration_seconds', 'histogram', 'nodepool'],
   ['nodes_created_total', 'counter', 'nodepool zone'],

@@ -15,6 +15,10 @@ export class HurriedClock implements Clock {
     return this.startMs + (this.clock.now() - this.startMs) * this.factor;
   }
 
+  elapsed(): number {
+    return this.clock.elapsed() * this.factor;
+  }
+
   after(delayMs: number, task: () => void): Timer {
     return this.clock.after(delayMs / this.factor, task);
   }

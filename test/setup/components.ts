@@ -1,13 +1,19 @@
 // The real components that suites need, and whether this machine can provide them. Providing means: built or installed
 // in the cache, ready to start in seconds. The first time takes minutes, so it happens before any suite, not inside one.
+import { provideImageSources } from '../../scripts/image/sources.ts';
 import { provideMoto } from './aws/moto.ts';
 import type { Progress } from './cache-folder.ts';
 import { provideControlPlane } from './control-plane/programs.ts';
+import { provideHelm } from './helm.ts';
 import { MissingComponent } from './missing-component.ts';
+import { providePeer } from './peer.ts';
 
 const providers = {
   'control plane': provideControlPlane,
   'AWS emulator': provideMoto,
+  Helm: provideHelm,
+  'image sources': provideImageSources,
+  Karpenter: providePeer,
 } satisfies Record<string, (progress: Progress) => Promise<unknown>>;
 
 export type ComponentName = keyof typeof providers;

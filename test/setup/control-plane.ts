@@ -1,7 +1,7 @@
 // A real Kubernetes control plane for one test: etcd, kube-apiserver and, if asked, controller manager and scheduler.
 // On loopback with free ports, in a temporary folder, several at a time. Whatever happens to the process that started it,
 // nothing is left behind (see supervisor.ts). There are no kubelets: nodes are objects, and stay as Ready as a test says.
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -90,6 +90,12 @@ export class ControlPlane {
 
   /** Used by startControlPlane. */
   async startAll(): Promise<void> {
+    await this.#startEtcd();
+    await this.startApiServer();
+    await this.#startOthers();
+  }
+
+  async #startEtcd(): Promise<void> {
     await this.#start('etcd', etcdFlags(this.#files, this.#ports));
     // The API server gives up after twenty seconds without its storage, which a busy machine may take to start it.
     await this.#waitFor('etcd', '/health', async (path) => {
@@ -97,7 +103,9 @@ export class ControlPlane {
       await answer.body.dump();
       return answer.statusCode;
     });
-    await this.startApiServer();
+  }
+
+  async #startOthers(): Promise<void> {
     const { controllerManager, scheduler } = this.#options;
     if (controllerManager) {
       await this.#start('kube-controller-manager', controllerManagerFlags(this.#files, this.#options));
@@ -117,15 +125,33 @@ export class ControlPlane {
 
   /** An outage. `graceMs: 0` is a crash; the default lets it close its connections first. */
   async stopApiServer(graceMs = 3000): Promise<void> {
-    const running = this.#running.get('kube-apiserver');
-    if (running !== undefined) await this.#supervisor.stop(running, graceMs);
-    this.#running.delete('kube-apiserver');
+    await this.#end('kube-apiserver', graceMs);
   }
 
   /** Same address, same data. */
   async restartApiServer(graceMs?: number): Promise<void> {
     await this.stopApiServer(graceMs);
     await this.startApiServer();
+  }
+
+  /** What etcd holds at this moment, for `restore`. Storage is away for as long as copying takes. */
+  async backUp(): Promise<string> {
+    const copy = join(this.folder, `etcd-backup-${Date.now()}`);
+    await this.#end('etcd');
+    cpSync(this.#files.etcdData, copy, { recursive: true });
+    await this.#startEtcd();
+    return copy;
+  }
+
+  /** Everything stored since is lost, and resource versions go back, as after a disaster. */
+  async restore(backup: string): Promise<void> {
+    const others = [...this.#running.keys()].filter((name) => name !== 'etcd');
+    for (const name of [...others, 'etcd'] as const) await this.#end(name);
+    rmSync(this.#files.etcdData, { recursive: true });
+    cpSync(backup, this.#files.etcdData, { recursive: true });
+    await this.#startEtcd();
+    await this.startApiServer();
+    await this.#startOthers();
   }
 
   kubectl(args: string[], { stdin }: { stdin?: string } = {}): Promise<Output> {
@@ -168,6 +194,12 @@ export class ControlPlane {
     this.#stopped = true;
     await this.#agent.destroy();
     await this.#supervisor.end();
+  }
+
+  async #end(name: Component, graceMs = 0): Promise<void> {
+    const running = this.#running.get(name);
+    if (running !== undefined) await this.#supervisor.stop(running, graceMs);
+    this.#running.delete(name);
   }
 
   async #start(name: Component, args: string[]): Promise<void> {

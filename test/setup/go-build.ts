@@ -21,7 +21,8 @@ export class GoTool {
 
   constructor(env: NodeJS.ProcessEnv, progress: Progress) {
     // A workspace file above the cache must not join in.
-    this.#env = { ...env, CGO_ENABLED: '0', GOWORK: 'off' };
+    // A release may ask for a newer patch of Go than is installed; the module proxy has it.
+    this.#env = { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOTOOLCHAIN: 'auto' };
     this.#progress = progress;
   }
 
@@ -63,6 +64,11 @@ export class GoTool {
       this.#progress(`${what}: ${packages} packages compiled`);
     });
     rmSync(folder, { recursive: true });
+  }
+
+  /** Modules are unpacked read-only. */
+  async writable(folder: string): Promise<void> {
+    await runProgram('chmod', ['-R', 'u+w', folder]);
   }
 
   /** The requirements of a published module, as its go.mod lists them. */

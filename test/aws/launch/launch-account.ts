@@ -52,6 +52,7 @@ export async function launchAccount(emulator: AwsEmulator, spec: Partial<EC2Node
       reservedEnis: 0,
       amiRefreshIntervalMs: 60_000,
       subnetRefreshIntervalMs: 60_000,
+      securityGroupRefreshIntervalMs: 60_000,
       minValuesPolicy: 'Strict',
       reservedCapacity: true,
     },

@@ -110,11 +110,13 @@ export async function openRig(emulator: AwsEmulator) {
       values: () => held.get(plural) ?? [],
     }),
     isManaged: () => true,
+    stored: kube,
+    time: { problem: () => undefined, aheadMs: () => 0 },
   } as unknown as ControllerContext;
   const controllers = nodeClassControllersOf(context, {
     images: new Images({ ec2, clock, parameters, kubernetesVersion: async () => '1.34', refreshMs: minuteMs }),
     subnets: new Subnets({ ec2, clock, refreshMs: minuteMs, addresses: new SubnetAddresses(clock, minuteMs) }),
-    securityGroups: new SecurityGroups({ ec2, clock }),
+    securityGroups: new SecurityGroups({ ec2, clock, refreshMs: 60_000 }),
     reservations: new CapacityReservations({ ec2, clock, log, counts }),
     placementGroups,
     profiles,

@@ -194,6 +194,9 @@ suite('beside the class', () => {
     for (const name of ['unused', 'used'])
       await rig.iam.send(new CreateInstanceProfileCommand({ InstanceProfileName: name, Path: path }));
     await rig.claim('node-1', { 'karpenter.k8s.aws/instance-profile-name': 'used' });
+    // Seen as unused twice, some seconds apart.
+    await rig.reconcile('profiles', 'instanceprofile.garbagecollection');
+    await rig.clock.runFor(10_000);
     await rig.reconcile('profiles', 'instanceprofile.garbagecollection');
     const left = await Promise.all(
       [current, 'used', 'unused'].map(async (name) => (await rig.profileNamed(name)) !== undefined),
@@ -206,7 +209,7 @@ suite('beside the class', () => {
     await rig.reconcile('default', 'nodeclass.hash');
     expect((await rig.get())?.metadata.annotations).toMatchObject({
       'karpenter.k8s.aws/ec2nodeclass-hash': expect.stringMatching(/^\d+$/),
-      'karpenter.k8s.aws/ec2nodeclass-hash-version': 'v5',
+      'karpenter.k8s.aws/ec2nodeclass-hash-version': 'v6',
     });
   });
 

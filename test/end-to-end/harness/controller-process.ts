@@ -66,6 +66,10 @@ export class ControllerProcess {
     return new ControllerProcess(supervisor, program, ports);
   }
 
+  get metricsPort(): number {
+    return this.#ports.metrics;
+  }
+
   get pid(): number {
     return this.#program.pid;
   }

@@ -22,12 +22,12 @@ const pollMs = 250;
 export class Room {
   readonly name: string;
   readonly api: Api;
-  readonly #controller: () => ControllerProcess;
+  readonly #controller: () => Pick<ControllerProcess, 'logs'>;
   /** Pods nobody else would bring back, by app. */
   readonly #lone = new Map<string, Manifest>();
 
   /** Made by `world.room`. */
-  constructor(name: string, api: Api, controller: () => ControllerProcess) {
+  constructor(name: string, api: Api, controller: () => Pick<ControllerProcess, 'logs'>) {
     this.name = name;
     this.api = api;
     this.#controller = controller;

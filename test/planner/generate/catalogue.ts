@@ -54,7 +54,8 @@ function instanceType(s: TypeShape, index: number, options: CatalogueOptions): I
         ],
         price: price * (capacityType === 'spot' ? 0.6 : 1) + 0.00001 * z,
         available: (s.soldOut & bit) === 0,
-        ...(s.roomy && z === 0 ? { capacityOverride: { memory: '512Mi' } } : {}),
+        // A little more than the type has: an override replaces.
+        ...(s.roomy && z === 0 ? { capacityOverride: { memory: `${memoryGi * 1024 + 512}Mi` } } : {}),
       });
     }
   });

@@ -1,7 +1,7 @@
 // The naive planner's answer written as a plan document, so that the validator can judge it like any other.
 import { annotation, label } from '../../../src/api/index.ts';
 import type { Plan, PlannedNode, Snapshot } from '../../../src/core/index.ts';
-import { type Template, templateOf, usableOfferings } from '../rules/catalogue.ts';
+import { isLaunchable, type Template, templateOf, usableOfferings } from '../rules/catalogue.ts';
 import { type Cluster, readCluster } from '../rules/cluster.ts';
 import { daemonsOf, daemonsOnType } from '../rules/daemons.ts';
 import { podKey } from '../rules/objects.ts';
@@ -64,7 +64,7 @@ function cheapest(
     const type = template.types.find((t) => t.name === name);
     const needed = plus(own, shares[i] ?? new Map());
     return (type === undefined ? [] : usableOfferings(type, node.requirements, cluster))
-      .filter((offering) => misfit(needed, offering.allocatable) === undefined)
+      .filter((offering) => isLaunchable(offering) && misfit(needed, offering.allocatable) === undefined)
       .map((offering) => ({ name, offering }));
   });
   const best = fitting.reduce((a, b) => (b.offering.price < a.offering.price ? b : a));

@@ -15,6 +15,7 @@ import { type HostPort, hostPorts, portsConflict } from '../rules/pods.ts';
 import { type Amounts, misfit, plus } from '../rules/quantity.ts';
 import { both, conflict, get, incompatible, oneOf, type Requirements } from '../rules/requirement.ts';
 import { untolerated } from '../rules/selector.ts';
+import { attachments } from '../rules/volumes.ts';
 import type { Asking } from './asking.ts';
 import type { Reservations } from './reservations.ts';
 import type { Topology } from './topology.ts';
@@ -65,7 +66,7 @@ export class NewClaim {
       const used = plus(this.#used, asking.requests);
       const ports = hostPorts(asking.spec);
       const holding = (narrowed: Requirements): InstanceType[] =>
-        this.types.filter((type) => this.#holds(type, narrowed, used, ports));
+        this.types.filter((type) => this.#attaches(type, asking.pod) && this.#holds(type, narrowed, used, ports));
       const canBeHad = lastResort ? (narrowed: Requirements) => holding(narrowed).length > 0 : undefined;
       const answer = topology.narrow(pod, asking.strict, where, canBeHad);
       if ('refused' in answer || incompatible(where.requirements, answer.narrowed, cluster.wellKnown) !== undefined)
@@ -99,6 +100,19 @@ export class NewClaim {
     return last;
   }
 
+  /** The type attaches the volumes of all its pods and of this one. */
+  #attaches(type: InstanceType, pod: Pod): boolean {
+    const all = new Map<string, Set<string>>();
+    for (const each of [...this.pods, pod]) {
+      for (const [driver, claims] of attachments(each, this.#around.cluster))
+        all.set(driver, new Set([...(all.get(driver) ?? []), ...claims]));
+    }
+    const own = attachments(pod, this.#around.cluster);
+    return [...own.keys()].every(
+      (driver) => (all.get(driver)?.size ?? 0) <= (type.attachLimits[driver] ?? Number.POSITIVE_INFINITY),
+    );
+  }
+
   #holds(type: InstanceType, wanted: Requirements, used: Amounts, ports: HostPort[]): boolean {
     const { cluster } = this.#around;
     const daemons = daemonsOnType(this.#around.daemons, this.template, type, cluster);
@@ -119,11 +133,13 @@ export class NewClaim {
   #reservable(types: InstanceType[], wanted: Requirements, used: Amounts): Offering[] | 'none left' {
     const { cluster, reservations } = this.#around;
     if (cluster.settings.featureGates['ReservedCapacity'] === false) return [];
-    const compatible = types
-      .flatMap((type) => this.#roomy(type, wanted, used))
-      .filter((offering) => offering.capacityType === 'reserved');
-    const free = compatible.filter((offering) => reservations.canHold(this, offering));
-    return compatible.length > 0 && free.length === 0 ? 'none left' : free;
+    const usable = types.flatMap((type) => this.#roomy(type, wanted, used));
+    const compatible = usable.filter((offering) => offering.capacityType === 'reserved');
+    const withRoom = compatible.filter((offering) => reservations.hasRoom(offering));
+    const free = withRoom.filter((offering) => reservations.canHold(this, offering));
+    if (withRoom.length > 0) return free.length === 0 ? 'none left' : free;
+    // Reservations that were full from the start are nothing to wait for, unless there is nothing else.
+    return compatible.length > 0 && compatible.length === usable.length ? 'none left' : [];
   }
 
   /** Final requirements: without the placeholder host name, and with what is reserved. */

@@ -196,7 +196,7 @@ class Pass {
     const remaining = this.#remaining.get(claim.template.name);
     if (remaining === undefined) return;
     const most = claim.types.map((type) => type.capacity).reduce(larger);
-    this.#remaining.set(claim.template.name, limited(remaining, most));
+    this.#remaining.set(claim.template.name, limited(remaining, new Map([...most, ...amounts({ nodes: 1 })])));
   }
 
   #finish(): NaivePlan {

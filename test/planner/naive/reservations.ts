@@ -13,6 +13,11 @@ export class Reservations {
     }
   }
 
+  /** It was not full from the start. */
+  hasRoom(offering: Offering): boolean {
+    return (this.#capacity.get(offering.reservationID ?? '') ?? 0) > 0;
+  }
+
   canHold(holder: object, offering: Offering): boolean {
     const id = offering.reservationID ?? '';
     const holders = this.#holders.get(id) ?? new Set();

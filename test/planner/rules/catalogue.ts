@@ -4,7 +4,7 @@ import type { InstanceTypeSpec, OfferingSpec, Overhead } from '../../../src/core
 import type { Cluster } from './cluster.ts';
 import type { NodePool, Taint } from './objects.ts';
 import { type Amounts, amounts, minus, plus } from './quantity.ts';
-import { both, fromLabels, incompatible, oneOf, type Requirements, requirements } from './requirement.ts';
+import { both, fromLabels, has, incompatible, oneOf, type Requirements, requirements } from './requirement.ts';
 
 export interface Offering {
   requirements: Requirements;
@@ -21,6 +21,7 @@ export interface InstanceType {
   name: string;
   requirements: Requirements;
   capacity: Amounts;
+  attachLimits: Record<string, number>;
   offerings: Offering[];
 }
 
@@ -36,8 +37,9 @@ const overheadOf = (overhead: Overhead | undefined): Amounts =>
   plus(amounts(overhead?.kubeReserved), amounts(overhead?.systemReserved), amounts(overhead?.evictionThreshold));
 
 export function allocatableOf(type: InstanceTypeSpec, offering: OfferingSpec): Amounts {
-  const capacity = plus(amounts(type.capacity), amounts(offering.capacityOverride));
-  const left = minus(capacity, plus(overheadOf(type.overhead), overheadOf(offering.overheadOverride)));
+  const capacity = new Map([...amounts(type.capacity), ...amounts(offering.capacityOverride)]);
+  const overhead = new Map([...overheadOf(type.overhead), ...overheadOf(offering.overheadOverride)]);
+  const left = minus(capacity, overhead);
   for (const [name, value] of capacity) {
     if (!name.startsWith('hugepages-')) continue;
     const memory = (left.get('memory') ?? 0n) - value;
@@ -53,6 +55,7 @@ export function readInstanceType(spec: InstanceTypeSpec, cluster: Cluster): Inst
     name: spec.name,
     requirements: requirements(spec.requirements, cluster.spelling),
     capacity: amounts(spec.capacity),
+    attachLimits: spec.volumeAttachmentLimits ?? {},
     offerings: spec.offerings.map((offering) => {
       const set = requirements(offering.requirements, cluster.spelling);
       const id = cluster.reservationIDLabel === undefined ? undefined : only(set, cluster.reservationIDLabel);
@@ -122,12 +125,19 @@ export function missedMinValues(types: readonly InstanceType[], wanted: Requirem
   if (types.length === 0) return missed;
   for (const [key, r] of wanted) {
     if (r.minValues === undefined) continue;
-    const values = new Set(types.flatMap((type) => [...(type.requirements.get(key)?.values ?? [])]));
+    const values = new Set(
+      types.flatMap((type) => [...(type.requirements.get(key)?.values ?? [])]).filter((value) => has(r, value)),
+    );
     if (values.size < r.minValues) missed.set(key, values.size);
   }
   return missed;
 }
 
+/** Nothing is launched from a full reservation. */
+export const isLaunchable = (offering: Offering): boolean =>
+  offering.capacityType !== 'reserved' || offering.reservationCapacity > 0;
+
 export function cheapestPrice(type: InstanceType, wanted: Requirements, cluster: Cluster): number {
-  return Math.min(...usableOfferings(type, wanted, cluster).map((offering) => offering.price));
+  const launchable = usableOfferings(type, wanted, cluster).filter(isLaunchable);
+  return Math.min(...launchable.map((offering) => offering.price));
 }

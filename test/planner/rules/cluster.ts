@@ -16,9 +16,10 @@ import type {
   Taint,
   VolumeClaim,
 } from './objects.ts';
-import { isMovable, isProvisionable, isTerminal } from './pods.ts';
-import { type Amounts, amounts } from './quantity.ts';
+import { isMovable, isProvisionable, isTerminal, podRequests } from './pods.ts';
+import { type Amounts, amounts, minus, misfit, plus } from './quantity.ts';
 import type { Spelling } from './requirement.ts';
+import { untolerated } from './selector.ts';
 
 /** A node, a claim, or both joined. */
 export interface Machine {
@@ -40,7 +41,7 @@ export interface Machine {
 
 export interface Cluster {
   settings: Required<
-    Omit<SnapshotSettings, 'featureGates' | 'nodeCostPerHour' | 'budgetTimeZone' | 'consolidationPaybackSeconds'>
+    Pick<SnapshotSettings, 'preferencePolicy' | 'minValuesPolicy' | 'ignoreDRARequests' | 'maxInstanceTypes'>
   > & {
     featureGates: Record<string, boolean>;
   };
@@ -86,6 +87,18 @@ export function readCluster(snapshot: Snapshot): Cluster {
   const pods = of<Pod>('Pod');
   const machines = readMachines(snapshot, of<Node>('Node'), of<NodeClaim>('NodeClaim'), pods);
   const budgets = of<DisruptionBudget>('PodDisruptionBudget');
+  /** There is room for the pod on the node, or room is being made, or nobody knows. */
+  const isComing = (pod: Pod) => (node: string) => {
+    const machine = machines.find((each) => each.node?.metadata.name === node);
+    if (machine === undefined || machine.pods.some((each) => each.metadata.deletionTimestamp !== undefined))
+      return true;
+    const left = minus(machine.allocatable, plus(...machine.pods.map((each) => podRequests(each.spec))));
+    return (
+      !machine.leaving &&
+      misfit(podRequests(pod.spec), left) === undefined &&
+      untolerated(machine.taints, pod.spec.tolerations) === undefined
+    );
+  };
   const nowMs = Date.parse(snapshot.time ?? '');
   const moving = machines
     .filter((m) => m.leaving)
@@ -119,7 +132,7 @@ export function readCluster(snapshot: Snapshot): Cluster {
     pods,
     machines,
     catalogues: snapshot.instanceTypes ?? [],
-    waiting: [...pods.filter(isProvisionable), ...moving],
+    waiting: [...pods.filter((pod) => isProvisionable(pod, isComing(pod))), ...moving],
   };
 }
 

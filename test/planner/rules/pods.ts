@@ -12,12 +12,17 @@ export const isTerminal = (pod: Pod): boolean => pod.status?.phase === 'Failed' 
 export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
 export const isDaemon = (pod: Pod): boolean => ownedBy(pod, 'DaemonSet');
 
-export function isProvisionable(pod: Pod): boolean {
+/** `isComing`: whether the pod only waits for the node it is nominated to. */
+export function isProvisionable(pod: Pod, isComing: (node: string) => boolean): boolean {
   const unschedulable = (pod.status?.conditions ?? []).some(
     (condition) => condition.type === 'PodScheduled' && condition.reason === 'Unschedulable',
   );
   return (
-    unschedulable && !pod.spec.nodeName && !pod.status?.nominatedNodeName && !isDaemon(pod) && !ownedBy(pod, 'Node')
+    unschedulable &&
+    !pod.spec.nodeName &&
+    !(pod.status?.nominatedNodeName && isComing(pod.status.nominatedNodeName)) &&
+    !isDaemon(pod) &&
+    !ownedBy(pod, 'Node')
   );
 }
 
@@ -73,7 +78,8 @@ export interface HostPort {
 }
 
 export function hostPorts(spec: PodSpec): HostPort[] {
-  return spec.containers.flatMap((container) =>
+  const sidecars = (spec.initContainers ?? []).filter((container) => container.restartPolicy === 'Always');
+  return [...spec.containers, ...sidecars].flatMap((container) =>
     (container.ports ?? [])
       .filter((port) => (port.hostPort ?? 0) !== 0)
       .map((port) => ({ port: port.hostPort ?? 0, protocol: port.protocol ?? 'TCP', ip: port.hostIP || '0.0.0.0' })),

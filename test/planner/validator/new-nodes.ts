@@ -5,6 +5,7 @@ import type { Plan, PlannedNode } from '../../../src/core/index.ts';
 import {
   cheapestPrice,
   type InstanceType,
+  isLaunchable,
   missedMinValues,
   type Offering,
   type Template,
@@ -86,7 +87,7 @@ function typeViolations(entry: Read, daemons: Daemon[], cluster: Cluster): strin
       const room = usable[0]?.allocatable ?? new Map();
       say(`type ${type.name} is too small (${misfit(needed, room)}): ${showAmounts(needed)} in ${showAmounts(room)}`);
     }
-    fitting.push(...roomy.map((offering) => ({ type, offering })));
+    fitting.push(...roomy.filter(isLaunchable).map((offering) => ({ type, offering })));
   }
   // The price of a type is that of its cheapest offering; counting only offerings with enough room is as good.
   const ofType = (type: InstanceType): number[] =>
@@ -168,9 +169,10 @@ function limitViolations(read: Read[], cluster: Cluster): string[] {
       amounts(pool.spec.limits),
       plus(...machines.map((machine) => new Map([...machine.capacity, ...amounts({ nodes: 1 })]))),
     );
-    if (before.get('nodes') === 0n)
-      wrong.push(`NodePool ${pool.metadata.name} has no node left, yet a new one is planned`);
-    const most = plus(...own.map(({ types }) => types.map((type) => type.capacity).reduce(larger, new Map())));
+    const most = plus(
+      ...own.map(({ types }) => types.map((type) => type.capacity).reduce(larger, new Map())),
+      amounts({ nodes: own.length }),
+    );
     for (const [name] of amounts(pool.spec.limits)) {
       const left = (before.get(name) ?? 0n) - (most.get(name) ?? 0n);
       if (left < 0n)

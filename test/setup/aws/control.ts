@@ -4,6 +4,7 @@ import { request } from 'undici';
 import { type CapacityReservation, newCapacityReservation } from './ec2/capacity-reservations.ts';
 import { noCapacity } from './ec2/fleet-pools.ts';
 import { newPlacementGroup, type PlacementGroup } from './ec2/placement-groups.ts';
+import type { AwsCall } from './exchange.ts';
 import type { Fault } from './faults.ts';
 import type { Image } from './images.ts';
 import { type Interruption, type InterruptionMessage, interruptionMessage } from './interruption.ts';
@@ -67,6 +68,16 @@ export class EmulatorControl {
 
   setLifecycle(lifecycle: Partial<Lifecycle>): void {
     this.#world.lifecycle = { ...this.#world.lifecycle, ...lifecycle };
+  }
+
+  /** EC2 as it may be for a minute: one caller does not see instances that are younger than this. Zero: it sees all. */
+  setBlindSpot({ accessKeyId, forMs }: { accessKeyId: string; forMs: number }): void {
+    this.#world.blindSpots.set(accessKeyId, forMs);
+  }
+
+  /** Every instance was launched that much earlier. */
+  age({ byMs }: { byMs: number }): void {
+    for (const launched of this.#world.launched.values()) launched.launchedAtMs -= byMs;
   }
 
   advanceClock({ byMs }: { byMs: number }): void {
@@ -141,6 +152,12 @@ export class EmulatorControl {
     const text = await answer.body.text();
     if (answer.statusCode !== 200) throw new Error(`queue ${given.queue} in ${region} took no message: ${text}`);
     return body;
+  }
+
+  /** For tests in this process: hears every call as it arrives, and again right before it takes effect. */
+  listen(listener: { onArrival?(call: AwsCall): void; beforeEffect?(call: AwsCall): Promise<void> }): void {
+    this.#world.onArrival = listener.onArrival ?? (() => {});
+    this.#world.beforeEffect = listener.beforeEffect ?? (async () => {});
   }
 
   /** Calls so far, in order. */

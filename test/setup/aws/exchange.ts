@@ -52,6 +52,10 @@ export function readCall(method: string, path: string, headers: IncomingHttpHead
   };
 }
 
+/** Who signed it; empty if nobody did. */
+export const accessKeyOf = ({ headers }: Pick<AwsCall, 'headers'>): string =>
+  /Credential=([^/]+)/.exec(headers['authorization'] ?? '')?.[1] ?? '';
+
 function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {

@@ -19,6 +19,8 @@ export interface Fault {
   delayMs?: number;
   /** Never answer, until the caller gives up. */
   hang?: boolean;
+  /** Begin to answer, and stop in the middle of the body until the caller gives up. */
+  stall?: boolean;
   /** Only calls whose body contains this text, for instance an instance id. */
   bodyContains?: string;
   /** Only calls signed with this access key. */

@@ -4,7 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { answerControl, controlPrefix, type EmulatorControl } from './control.ts';
 import { ec2Handlers } from './ec2/handlers.ts';
 import { answerEks, answerZonalShift } from './eks.ts';
-import { type AwsAnswer, type AwsCall, AwsRefusal, errorAnswer, type Handler, readCall } from './exchange.ts';
+import {
+  type AwsAnswer,
+  type AwsCall,
+  AwsRefusal,
+  accessKeyOf,
+  errorAnswer,
+  type Handler,
+  readCall,
+} from './exchange.ts';
 import type { Fault } from './faults.ts';
 import { iamHandlers } from './iam.ts';
 import { pricingHandlers } from './pricing.ts';
@@ -51,18 +59,31 @@ async function serve(
     return;
   }
   const call = readCall(incoming.method ?? 'GET', path, incoming.headers, body);
-  const answer = await answerWithFaults(world, call, outgoing);
+  const atMs = Date.now();
+  world.onArrival(call);
+  const fault = world.faults.take(call);
+  const answer = await answerWithFault(world, call, fault, outgoing);
   if (answer === undefined) {
     incoming.socket.destroy();
     return;
   }
-  record(world, call, answer);
-  outgoing.writeHead(answer.status, answer.headers).end(answer.body);
+  record(world, call, answer, atMs);
+  outgoing.writeHead(answer.status, answer.headers);
+  if (fault?.stall !== true) {
+    outgoing.end(answer.body);
+    return;
+  }
+  outgoing.write(answer.body.slice(0, answer.body.length / 2));
+  await new Promise<void>((resolve) => outgoing.once('close', resolve));
 }
 
 /** Undefined: no answer at all, the connection is to be cut. */
-async function answerWithFaults(world: World, call: AwsCall, outgoing: ServerResponse): Promise<AwsAnswer | undefined> {
-  const fault = world.faults.take(call);
+async function answerWithFault(
+  world: World,
+  call: AwsCall,
+  fault: Fault | undefined,
+  outgoing: ServerResponse,
+): Promise<AwsAnswer | undefined> {
   if (fault === undefined) return await answerOf(world, call);
   if (fault.delayMs !== undefined) await sleep(fault.delayMs);
   if (fault.hang) {
@@ -81,6 +102,7 @@ function faultError(fault: Fault, code: string) {
 }
 
 async function answerOf(world: World, call: AwsCall): Promise<AwsAnswer> {
+  await world.beforeEffect(call);
   try {
     const handler = servicesByPath[call.service] ?? handlersByService[call.service]?.[call.action];
     return (await handler?.(call, world)) ?? (await world.upstream.forward(call));
@@ -90,13 +112,13 @@ async function answerOf(world: World, call: AwsCall): Promise<AwsAnswer> {
   }
 }
 
-function record(world: World, call: AwsCall, answer: AwsAnswer): void {
+function record(world: World, call: AwsCall, answer: AwsAnswer, atMs: number): void {
   const { service, action, region, body } = call;
-  const accessKeyId = /Credential=([^/]+)/.exec(call.headers['authorization'] ?? '')?.[1] ?? '';
+  const accessKeyId = accessKeyOf(call);
   const code = answer.status < 300 ? undefined : /<Code>([^<]*)|"__type":\s*"([^"]*)/.exec(answer.body);
   const found = code?.[1] ?? code?.[2];
   const { status } = answer;
-  world.calls.push({ service, action, region, accessKeyId, body, status, ...(found ? { code: found } : {}) });
+  world.calls.push({ atMs, service, action, region, accessKeyId, body, status, ...(found ? { code: found } : {}) });
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {

@@ -3,6 +3,7 @@
 import type { CapacityReservation } from './ec2/capacity-reservations.ts';
 import type { LaunchedInstance } from './ec2/launched-instance.ts';
 import type { PlacementGroup } from './ec2/placement-groups.ts';
+import type { AwsCall } from './exchange.ts';
 import { Faults } from './faults.ts';
 import { type Image, standardImages, standardParameters } from './images.ts';
 import type { Upstream } from './upstream.ts';
@@ -37,6 +38,8 @@ export interface ZonalShift {
 }
 
 export interface RecordedCall {
+  /** When it arrived, by the machine's clock. */
+  atMs: number;
   service: string;
   action: string;
   region: string;
@@ -67,6 +70,12 @@ export class World {
   readonly zonalShifts: ZonalShift[] = [];
   readonly fleetAnswers = new Map<string, { request: string; answer: string }>();
   readonly calls: RecordedCall[] = [];
+  /** Callers, by access key, that do not see instances launched less than so many milliseconds ago. */
+  readonly blindSpots = new Map<string, number>();
+  /** For tests in this process: hears every call when it arrives, answered or not. */
+  onArrival: (call: AwsCall) => void = () => {};
+  /** The same at the moment before a call takes effect, which waits for it. */
+  beforeEffect: (call: AwsCall) => Promise<void> = async () => {};
   parameters: Map<string, string> = standardParameters();
   images: Map<string, Image> = new Map(standardImages().map((image) => [image.imageId, image]));
   lifecycle: Lifecycle = { pendingMs: 0, shuttingDownMs: 0, forgetMs: 3_600_000 };
@@ -111,6 +120,7 @@ export class World {
       this.placementGroups,
       this.capacityReservations,
       this.fleetAnswers,
+      this.blindSpots,
     ];
     for (const memory of memories) memory.clear();
     this.faults.clear();

@@ -7,7 +7,8 @@ import { cacheFolder, makeOnce, type Progress } from '../cache-folder.ts';
 import { GoTool, toolsFile } from '../go-build.ts';
 import { MissingComponent } from '../missing-component.ts';
 
-const kubernetesVersion = '1.36.3';
+/** The release the suites run on unless another is asked for. */
+const usualKubernetes = '1.36.3';
 const etcdVersion = '3.6.8';
 
 const kubernetesPrograms = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'] as const;
@@ -19,8 +20,10 @@ export type Programs = Record<(typeof programNames)[number], string>;
 export async function provideControlPlane(progress: Progress, env: NodeJS.ProcessEnv = process.env): Promise<Programs> {
   const assets = env['KUBEBUILDER_ASSETS'];
   if (assets) return programsIn(assets, 'KUBEBUILDER_ASSETS');
-  const folder = join(cacheFolder(env), `control-plane-${kubernetesVersion}-etcd-${etcdVersion}`);
-  await makeOnce({ folder, make: (work) => build(work, new GoTool(env, progress), progress), progress });
+  // Another release, for those who want to know whether it makes a difference: 1.37.1, 1.34.4.
+  const version = env['KUBERNETES_VERSION'] || usualKubernetes;
+  const folder = join(cacheFolder(env), `control-plane-${version}-etcd-${etcdVersion}`);
+  await makeOnce({ folder, make: (work) => build(work, version, new GoTool(env, progress), progress), progress });
   return programsIn(folder, 'the cache');
 }
 
@@ -40,12 +43,12 @@ function programsIn(folder: string, source: string): Programs {
   return Object.fromEntries(entries) as Programs;
 }
 
-async function build(work: string, go: GoTool, progress: Progress): Promise<void> {
+async function build(work: string, kubernetesVersion: string, go: GoTool, progress: Progress): Promise<void> {
   const startedMs = Date.now();
   await go.require('a Kubernetes control plane', ', or set KUBEBUILDER_ASSETS to a folder with its five programs');
   progress(`building Kubernetes ${kubernetesVersion} and etcd ${etcdVersion} once (minutes, then cached)`);
   await buildEtcd(work, go);
-  await buildKubernetes(work, go);
+  await buildKubernetes(work, kubernetesVersion, go);
   progress(`built in ${Math.round((Date.now() - startedMs) / 1000)} s`);
 }
 
@@ -65,7 +68,7 @@ async function buildEtcd(work: string, go: GoTool): Promise<void> {
   });
 }
 
-async function buildKubernetes(work: string, go: GoTool): Promise<void> {
+async function buildKubernetes(work: string, kubernetesVersion: string, go: GoTool): Promise<void> {
   const folder = join(work, 'kubernetes-module');
   const packages = kubernetesPrograms.map((name) => `k8s.io/kubernetes/cmd/${name}`);
   const [major, minor] = kubernetesVersion.split('.');
@@ -75,7 +78,7 @@ async function buildKubernetes(work: string, go: GoTool): Promise<void> {
     .join(' ');
   await go.build(folder, {
     what: 'Kubernetes',
-    files: { 'tools.go': toolsFile(packages), 'go.mod': await kubernetesModule(folder, go) },
+    files: { 'tools.go': toolsFile(packages), 'go.mod': await kubernetesModule(folder, kubernetesVersion, go) },
     args: ['-o', `${work}/`, '-ldflags', `-s -w ${stamp}`, ...packages],
   });
 }
@@ -84,7 +87,7 @@ async function buildKubernetes(work: string, go: GoTool): Promise<void> {
  * Inside its own repository the kubernetes module replaces its staging modules by folders, and requires them at v0.0.0.
  * From outside, each has to be replaced by the release of the same number.
  */
-async function kubernetesModule(folder: string, go: GoTool): Promise<string> {
+async function kubernetesModule(folder: string, kubernetesVersion: string, go: GoTool): Promise<string> {
   const module = await go.moduleOf('k8s.io/kubernetes', `v${kubernetesVersion}`, folder);
   const staging = kubernetesVersion.replace(/^1/, '0');
   const replaces = module.Require.filter(({ Path, Version }) => Path.startsWith('k8s.io/') && Version === 'v0.0.0').map(

@@ -1,6 +1,6 @@
 // DescribeInstances, TerminateInstances, CreateTags and DescribeInstanceStatus: moto's list, with the overlay, the states
 // of our clock, filters of the same name, duplicate ids and whole pages put right.
-import { type AwsAnswer, type AwsCall, AwsRefusal, ec2Answer } from '../exchange.ts';
+import { type AwsAnswer, type AwsCall, AwsRefusal, accessKeyOf, ec2Answer } from '../exchange.ts';
 import { type FormTree, formText, formTexts, toList } from '../form.ts';
 import type { World } from '../world.ts';
 import { childOf, element, itemSet, itemsOf, textOf, type XmlElement } from '../xml.ts';
@@ -19,13 +19,17 @@ export async function describeInstances(call: AwsCall, world: World): Promise<Aw
     );
   }
   refuseForgotten(world, ids);
+  refuseUnseen(world, call, ids);
   const { forwarded, ours } = splitFilters(readFilters(call.form));
   const reservations = await fetchReservations(call, world, ids, forwarded);
   for (const reservation of reservations) {
     const instances = childOf(reservation, 'instancesSet');
     if (instances === undefined) continue;
     instances.children = instances.children.filter(
-      (item) => overlay(world, item) && matchesFilters(ours, (name) => instanceFilterValues(item, name)),
+      (item) =>
+        isSeen(world, call, textOf(item, 'instanceId') ?? '') &&
+        overlay(world, item) &&
+        matchesFilters(ours, (name) => instanceFilterValues(item, name)),
     );
   }
   const shown = reservations.filter((reservation) => itemsOf(reservation, 'instancesSet').length > 0);
@@ -79,6 +83,7 @@ async function fetchReservations(call: AwsCall, world: World, ids: string[], fil
 export async function terminateInstances(call: AwsCall, world: World): Promise<AwsAnswer> {
   const ids = instanceIds(call);
   refuseForgotten(world, ids);
+  refuseUnseen(world, call, ids);
   if (isDryRun(call)) throw dryRunSucceeded();
   await requireInstances(call, world, ids);
   const before = new Map(ids.map((id) => [id, stateAt(world, id)]));
@@ -170,8 +175,22 @@ async function requireInstances(call: AwsCall, world: World, ids: string[]): Pro
   if (ids.length > 0) await world.upstream.ask(call, 'DescribeInstances', { InstanceId: toList(ids) });
 }
 
+/** EC2 is eventually consistent: for a while a caller may not see a new instance. */
+function isSeen(world: World, call: AwsCall, id: string): boolean {
+  const blindMs = world.blindSpots.get(accessKeyOf(call)) ?? 0;
+  const launched = world.launched.get(id);
+  return blindMs === 0 || launched === undefined || world.now() >= launched.launchedAtMs + blindMs;
+}
+
+function refuseUnseen(world: World, call: AwsCall, ids: string[]): void {
+  refuse(ids.filter((id) => !isSeen(world, call, id)));
+}
+
 function refuseForgotten(world: World, ids: string[]): void {
-  const gone = ids.filter((id) => stateAt(world, id) === undefined);
+  refuse(ids.filter((id) => stateAt(world, id) === undefined));
+}
+
+function refuse(gone: string[]): void {
   if (gone.length === 0) return;
   const noun = gone.length === 1 ? `ID '${gone[0]}' does` : `IDs '${gone.join(', ')}' do`;
   throw new AwsRefusal('InvalidInstanceID.NotFound', `The instance ${noun} not exist`);
