@@ -22,10 +22,10 @@ export const rooms = [
     why: 'one folder per controller, one file per step',
   },
   { room: 'kube', imports: ['base', 'api', 'ports'], why: 'adapter: a real API server' },
-  { room: 'aws', imports: ['base', 'core', 'api', 'ports'], why: 'adapter: EC2 and its neighbours' },
+  { room: 'aws', imports: ['base', 'core', 'api', 'failures', 'ports'], why: 'adapter: EC2 and its neighbours' },
   {
     room: 'aws-controllers',
-    imports: ['base', 'core', 'api', 'ports', 'state', 'runtime', 'controllers', 'aws'],
+    imports: ['base', 'core', 'api', 'failures', 'ports', 'state', 'runtime', 'controllers', 'aws'],
     why: 'controllers that only the AWS provider needs',
   },
   {

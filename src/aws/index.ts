@@ -1,3 +1,10 @@
+export {
+  type AccountAnswer,
+  type AccountQuestion,
+  type AccountQuestions,
+  accountQuestions,
+  answerOf,
+} from './account/questions.ts';
 export { isServerError } from './aws-errors.ts';
 export type { NodeFacts } from './boot-parts.ts';
 export { CapacityReservations } from './capacity-reservations/capacity-reservations.ts';

@@ -1,9 +1,8 @@
 // Looks at a live cluster and, where credentials allow, at its AWS account, and hands on what it saw as files of a bundle:
 // the same reader diagnoses both, and --collect only has to write them down.
-import type { AwsClients } from '../../../aws/index.ts';
+import type { AccountAnswer, AccountQuestions, AwsClients } from '../../../aws/index.ts';
 import type { Kube } from '../../../ports/index.ts';
 import { version } from '../../version.ts';
-import type { AccountQuestions } from './account.ts';
 import { clusterFiles, type LiveFile } from './cluster.ts';
 
 export interface LookOptions {
@@ -58,12 +57,17 @@ export async function* lookAtCluster(
   const clients = await accountClients(options);
   if (clients === undefined) return;
   // Brings the AWS SDK with it, which no other command should wait for.
-  const { accountFiles } = await import('./account.ts');
+  const { accountQuestions, answerOf } = await import('../../../aws/index.ts');
   try {
-    yield* accountFiles(clients, asked);
+    for (const question of accountQuestions(clients, asked)) yield fileOf(await answerOf(question));
   } finally {
     clients.destroy();
   }
+}
+
+function fileOf(answer: AccountAnswer): LiveFile {
+  if (answer.kind === 'refusal') return { path: `aws/${answer.name}.err`, text: answer.text };
+  return { path: `aws/${answer.name}.json`, text: JSON.stringify(answer.body) };
 }
 
 /** Undefined without credentials or region: the checks of the account are then not made. */

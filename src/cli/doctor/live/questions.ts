@@ -1,4 +1,5 @@
 // What to ask the account about, found in the objects of the cluster.
+import type { AccountQuestions } from '../../../aws/index.ts';
 import {
   clusterName,
   controllerDeployments,
@@ -11,7 +12,6 @@ import {
   textAt,
   unregisteredClaims,
 } from '../../../failures/index.ts';
-import type { AccountQuestions } from './account.ts';
 
 /** Undefined when the name of the cluster is unknown: nothing can be asked about it then. */
 export function questionsOf(evidence: Evidence, given: string | undefined): AccountQuestions | undefined {
@@ -32,6 +32,9 @@ export function questionsOf(evidence: Evidence, given: string | undefined): Acco
     subnets: ids('subnets'),
     groups: ids('securityGroups'),
     images: ids('amis'),
+    profiles: [...new Set(classes.map(({ object }) => textAt(object, 'spec', 'instanceProfile')))].filter(
+      (one) => one !== '',
+    ),
     silentInstances: unregisteredClaims(evidence)
       .map(instanceOf)
       .filter((id) => id !== ''),

@@ -1,0 +1,153 @@
+// What there is to ask an AWS account about a cluster, as the aws command names it (`iam-get-role-<name>`): the questions of
+// `kerf doctor` and of the checks before launches. Only reads; every call has the deadline of the clients.
+import {
+  DescribeImagesCommand,
+  DescribeInstancesCommand,
+  DescribeRouteTablesCommand,
+  DescribeSecurityGroupsCommand,
+  DescribeSubnetsCommand,
+  DescribeVpcEndpointsCommand,
+  GetConsoleOutputCommand,
+  GetEbsEncryptionByDefaultCommand,
+} from '@aws-sdk/client-ec2';
+import {
+  DescribeAccessEntryCommand,
+  DescribeClusterCommand,
+  ListAccessEntriesCommand,
+  ListPodIdentityAssociationsCommand,
+} from '@aws-sdk/client-eks';
+import {
+  GetInstanceProfileCommand,
+  GetRoleCommand,
+  ListAttachedRolePoliciesCommand,
+  ListOpenIDConnectProvidersCommand,
+  ListRolePoliciesCommand,
+} from '@aws-sdk/client-iam';
+import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
+import { KerfError, messageOf } from '../../base/index.ts';
+import type { AwsClients } from '../clients/clients.ts';
+
+/** Names that the objects gave. */
+export interface AccountQuestions {
+  clusterName: string;
+  nodeRoles: readonly string[];
+  controllerRole: string | undefined;
+  queue: string | undefined;
+  subnets: readonly string[];
+  groups: readonly string[];
+  images: readonly string[];
+  /** Profiles that node classes name instead of a role. */
+  profiles?: readonly string[];
+  /** Instances whose nodes did not join; a few are enough. */
+  silentInstances: readonly string[];
+}
+
+/** `eks-describe-cluster`, with what it was about behind it. */
+export interface AccountQuestion {
+  name: string;
+  ask(): Promise<object>;
+}
+
+/** The answer as the aws command prints it, or the refusal in its words. */
+export type AccountAnswer =
+  | { name: string; kind: 'answer'; body: object }
+  | { name: string; kind: 'refusal'; text: string };
+
+/** More than this many silent instances tell the same story. */
+const mostConsoles = 3;
+/** EKS allows some thousand access entries; a list that goes on for longer is not read to its end. */
+const mostPages = 50;
+
+export function accountQuestions(
+  { ec2, eks, iam, sqs }: Pick<AwsClients, 'ec2' | 'eks' | 'iam' | 'sqs'>,
+  asked: AccountQuestions,
+): AccountQuestion[] {
+  const { clusterName: name } = asked;
+  const questions: AccountQuestion[] = [];
+  const add = (question: string, ask: () => Promise<object>): void => void questions.push({ name: question, ask });
+  add('eks-describe-cluster', () => eks.send(new DescribeClusterCommand({ name })));
+  add('eks-list-access-entries', () => accessEntries(eks, name));
+  add('eks-list-pod-identity-associations', () =>
+    eks.send(new ListPodIdentityAssociationsCommand({ clusterName: name })),
+  );
+  add('iam-list-open-id-connect-providers', () => iam.send(new ListOpenIDConnectProvidersCommand({})));
+  const spotRole = 'AWSServiceRoleForEC2Spot';
+  add(`iam-get-role-${spotRole}`, () => iam.send(new GetRoleCommand({ RoleName: spotRole })));
+  add('ec2-get-ebs-encryption-by-default', () => ec2.send(new GetEbsEncryptionByDefaultCommand({})));
+  add('ec2-describe-vpc-endpoints', () => ec2.send(new DescribeVpcEndpointsCommand({})));
+  add('ec2-describe-route-tables', () => ec2.send(new DescribeRouteTablesCommand({})));
+  const ofCluster = [{ Name: `tag:kubernetes.io/cluster/${name}`, Values: ['owned', 'shared'] }];
+  add('ec2-describe-instances', () => ec2.send(new DescribeInstancesCommand({ Filters: ofCluster })));
+  add('ec2-describe-security-groups', () => ec2.send(new DescribeSecurityGroupsCommand({})));
+  const controllerRole = asked.controllerRole === undefined ? [] : [asked.controllerRole];
+  for (const RoleName of new Set([...asked.nodeRoles, ...controllerRole])) {
+    add(`iam-get-role-${RoleName}`, () => iam.send(new GetRoleCommand({ RoleName })));
+    add(`iam-list-attached-role-policies-${RoleName}`, () =>
+      iam.send(new ListAttachedRolePoliciesCommand({ RoleName })),
+    );
+  }
+  for (const RoleName of new Set(asked.nodeRoles)) {
+    add(`iam-list-role-policies-${RoleName}`, () => iam.send(new ListRolePoliciesCommand({ RoleName })));
+    add(`eks-describe-access-entry-${RoleName}`, () => accessEntryOf({ eks, iam }, name, RoleName));
+  }
+  for (const InstanceProfileName of new Set(asked.profiles ?? []))
+    add(`iam-get-instance-profile-${InstanceProfileName}`, () =>
+      iam.send(new GetInstanceProfileCommand({ InstanceProfileName })),
+    );
+  const { subnets, images, queue } = asked;
+  if (subnets.length > 0)
+    add('ec2-describe-subnets', () => ec2.send(new DescribeSubnetsCommand({ SubnetIds: [...subnets] })));
+  if (images.length > 0)
+    add('ec2-describe-images', () => ec2.send(new DescribeImagesCommand({ ImageIds: [...images] })));
+  if (queue !== undefined)
+    add(`sqs-get-queue-attributes-${queue}`, async () => {
+      const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: queue }));
+      return sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
+    });
+  for (const id of asked.silentInstances.slice(0, mostConsoles))
+    add(`ec2-get-console-output-${id}`, () => consoleOutput(ec2, id));
+  return questions;
+}
+
+/** As the aws command prints it: without the SDK's own field; a refusal with its code. */
+export async function answerOf({ name, ask }: AccountQuestion): Promise<AccountAnswer> {
+  try {
+    const { $metadata: _, ...body } = (await ask()) as { $metadata?: unknown };
+    return { name, kind: 'answer', body };
+  } catch (thrown) {
+    const code = thrown instanceof Error ? thrown.name : 'Error';
+    const text = `An error occurred (${code.replace(/Exception$/, '')}) when calling ${name}: ${messageOf(thrown)}`;
+    return { name, kind: 'refusal', text };
+  }
+}
+
+/** With the text decoded: EC2 sends it in base64. */
+export async function consoleOutput(ec2: AwsClients['ec2'], InstanceId: string): Promise<object> {
+  const { Output = '', ...rest } = await ec2.send(new GetConsoleOutputCommand({ InstanceId, Latest: true }));
+  return { ...rest, Output: Buffer.from(Output, 'base64').toString('utf8') };
+}
+
+/** All pages: a role that stands on the second is mapped all the same. */
+async function accessEntries(eks: AwsClients['eks'], clusterName: string): Promise<object> {
+  const accessEntries: string[] = [];
+  let nextToken: string | undefined;
+  for (let page = 0; page < mostPages; page += 1) {
+    const answer = await eks.send(
+      new ListAccessEntriesCommand({ clusterName, ...(nextToken === undefined ? {} : { nextToken }) }),
+    );
+    accessEntries.push(...(answer.accessEntries ?? []));
+    nextToken = answer.nextToken;
+    if (nextToken === undefined || nextToken === '') return { accessEntries };
+  }
+  throw new KerfError('TooManyAccessEntries', `the list of access entries of ${clusterName} has no end`);
+}
+
+/** The entry of a role is asked for by its ARN, which IAM knows with its path. */
+async function accessEntryOf(
+  { eks, iam }: Pick<AwsClients, 'eks' | 'iam'>,
+  clusterName: string,
+  RoleName: string,
+): Promise<object> {
+  const { Role } = await iam.send(new GetRoleCommand({ RoleName }));
+  return eks.send(new DescribeAccessEntryCommand({ clusterName, principalArn: Role?.Arn }));
+}
