@@ -22,11 +22,12 @@ interface Definition {
 
 /** Definitions to start from; everything they refer to comes along. */
 const roots = [
-  'api.core.v1.(Namespace|Node|Pod|PodTemplate|ConfigMap|Secret|ServiceAccount|Event|Service|PersistentVolume|PersistentVolumeClaim|LimitRange|Binding)',
+  'api.core.v1.(Namespace|Node|Pod|PodTemplate|ConfigMap|Secret|ServiceAccount|Event|Service|PersistentVolume|PersistentVolumeClaim|LimitRange|ResourceQuota|Binding)',
   'api.apps.v1.(Deployment|ReplicaSet|StatefulSet|DaemonSet|ControllerRevision)',
   'api.batch.v1.(Job|CronJob)',
   'api.policy.v1.(PodDisruptionBudget|Eviction)',
   'api.autoscaling.v1.Scale',
+  'api.autoscaling.v2.HorizontalPodAutoscaler',
   'api.coordination.v1.Lease',
   'api.events.v1.Event',
   'api.authorization.v1.(SelfSubjectAccessReview|SelfSubjectRulesReview)',

@@ -3,7 +3,7 @@
 import type { Clock } from '../base/index.ts';
 import { customResourceDefinitionKind } from './api/custom-resources.ts';
 import type { ResourceDefinition } from './api/definition.ts';
-import { computedKinds, coreKinds, policyKinds, workloadKinds } from './api/kinds/index.ts';
+import { bystanderKinds, computedKinds, coreKinds, policyKinds, workloadKinds } from './api/kinds/index.ts';
 import { find, type Machinery, surroundings } from './api/machinery.ts';
 import { Registry } from './api/registry.ts';
 import { create } from './api/verbs/create.ts';
@@ -53,6 +53,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     ...coreKinds,
     ...workloadKinds,
     ...policyKinds,
+    ...bystanderKinds,
     ...computedKinds,
     customResourceDefinitionKind,
   ]);

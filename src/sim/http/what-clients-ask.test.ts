@@ -50,6 +50,62 @@ afterAll(async () => {
   await cluster.stop();
 });
 
+test('what manifests of real workloads bring along is taken, gets its defaults and is listed', async () => {
+  const inDefault = (group: string, plural: string) => `/apis/${group}/namespaces/default/${plural}`;
+  const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+  const autoscaler = { metadata: { name: 'web' }, spec: { scaleTargetRef: target, maxReplicas: 5 } };
+  expect(await call('POST', inDefault('autoscaling/v2', 'horizontalpodautoscalers'), autoscaler)).toMatchObject({
+    spec: { minReplicas: 1, metrics: [{ resource: { name: 'cpu', target: { averageUtilization: 80 } } }] },
+  });
+  const podSpec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'x' }] };
+  const cronJob = {
+    metadata: { name: 'nightly' },
+    spec: { schedule: '0 2 * * *', jobTemplate: { spec: { template: { spec: podSpec } } } },
+  };
+  expect(await call('POST', inDefault('batch/v1', 'cronjobs'), cronJob)).toMatchObject({
+    spec: { concurrencyPolicy: 'Allow', suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 },
+  });
+  const quota = { metadata: { name: 'team' }, spec: { hard: { 'requests.cpu': '100', pods: '50' } } };
+  expect(await call('POST', '/api/v1/namespaces/default/resourcequotas', quota)).toMatchObject({
+    kind: 'ResourceQuota',
+  });
+  const rows = async (path: string): Promise<unknown> => {
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const table = (await (await fetch(`${server.url}${path}`, { headers: { accept } })).json()) as {
+      rows: { cells: unknown[] }[];
+    };
+    return table.rows.map(({ cells }) => cells.slice(0, 6));
+  };
+  expect(await rows(inDefault('autoscaling/v2', 'horizontalpodautoscalers'))).toEqual([
+    ['web', 'Deployment/web', 'cpu: <unknown>/80%', '1', 5, 0],
+  ]);
+  expect(await rows(inDefault('batch/v1', 'cronjobs'))).toEqual([
+    ['nightly', '0 2 * * *', '<none>', 'False', 0, '<none>'],
+  ]);
+});
+
+test('an autoscaler without a target or a bound, and a CronJob without a schedule, are refused with the field', async () => {
+  const path = (group: string, plural: string) => `/apis/${group}/namespaces/default/${plural}`;
+  expect(
+    await call('POST', path('autoscaling/v2', 'horizontalpodautoscalers'), {
+      metadata: { name: 'bad' },
+      spec: { scaleTargetRef: { kind: '', name: 'web' }, maxReplicas: 0 },
+    }),
+  ).toMatchObject({
+    code: 422,
+    message: expect.stringMatching(/spec\.maxReplicas: Required.*scaleTargetRef\.kind: Required/),
+  });
+  expect(
+    await call('POST', path('batch/v1', 'cronjobs'), {
+      metadata: { name: 'bad' },
+      spec: {
+        schedule: '',
+        jobTemplate: { spec: { template: { spec: { containers: [{ name: 'c', image: 'x' }] } } } },
+      },
+    }),
+  ).toMatchObject({ code: 422, message: expect.stringContaining('spec.schedule: Required value') });
+});
+
 const events = '/apis/events.k8s.io/v1/namespaces/default/events';
 
 test('an event is one object under two names', async () => {

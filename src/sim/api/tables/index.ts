@@ -1,5 +1,6 @@
 // What `kubectl get` shows of each built-in kind: the real server's columns, in its order.
 import type { TableLayout } from '../definition.ts';
+import { layouts as bystanderLayouts } from './bystanders.ts';
 import { layouts as nodeLayouts } from './nodes.ts';
 import { layouts as otherLayouts } from './others.ts';
 import { podLayout } from './pods.ts';
@@ -12,6 +13,7 @@ const layouts: Record<string, TableLayout> = {
   ...workloadLayouts,
   ...storageLayouts,
   ...otherLayouts,
+  ...bystanderLayouts,
 };
 
 export const layoutOf = (kind: string): TableLayout | undefined => layouts[kind];
