@@ -29,6 +29,7 @@ export { instanceIdOf } from './instances/provider-id.ts';
 export { checkedTenancy, checkedType } from './launch-checks/checked-type.ts';
 export type { CheckedLaunch, CheckOutcome } from './launch-checks/launch-checks.ts';
 export { PlacementGroups } from './placement-groups/placement-groups.ts';
+export { livePricing } from './pricing/pricing.ts';
 export { type AwsProvider, createAwsProvider } from './provider.ts';
 export { SecurityGroups } from './security-groups/security-groups.ts';
 export { Subnets } from './subnets/subnets.ts';

@@ -19,6 +19,8 @@ export const defaultVmMemoryOverhead = 0.075;
 export interface BuiltInCatalogue {
   region: string;
   zones: string[];
+  /** Figures of another region that stand in for those of this one; for people. */
+  standIns: string[];
   instanceTypes(nodeClass?: NodeClassShape): InstanceTypeSpec[];
 }
 
@@ -28,6 +30,8 @@ export interface BuiltInOptions {
   zones?: readonly string[];
   vmMemoryOverhead?: number;
   reservedEnis?: number;
+  /** Instead of the built-in ones. */
+  prices?: Prices;
 }
 
 /** Types that EC2 offers in the region, with zones, on-demand prices and estimated spot prices. */
@@ -39,7 +43,7 @@ export async function builtInCatalogue(options: BuiltInOptions = {}): Promise<Bu
   if (letters === undefined) {
     throw new KerfError(
       'RegionUnknown',
-      `no built-in EC2 figures for region ${region}: use one of ${Object.keys(zoneLetters).join(', ')}`,
+      `no built-in EC2 figures for region ${region}: name its zones with --zones, or use one of ${Object.keys(zoneLetters).join(', ')}`,
     );
   }
   const offered = infos.filter(({ InstanceType }) => InstanceType in letters);
@@ -52,13 +56,21 @@ export async function builtInCatalogue(options: BuiltInOptions = {}): Promise<Bu
     region,
     zones,
     zonesOfType,
-    prices: pricesOf(builtInPrices(tables, region)),
+    prices: options.prices ?? pricesOf(builtInPrices(tables, region)),
     eniLimits,
     bandwidthMbps,
   };
   return {
     region,
     zones,
+    standIns: [
+      ...(region in zoneLetters
+        ? []
+        : [`no built-in offerings of ${region}: every type of ${defaultRegion} counts as offered`]),
+      ...(options.prices !== undefined || region in tables.onDemand
+        ? []
+        : [`no built-in prices of ${region}: those of ${defaultRegion} stand in; --live-prices asks AWS`]),
+    ],
     instanceTypes: (nodeClass) =>
       instanceTypesFor(offered, {
         ...place,

@@ -8,7 +8,7 @@ import type { PricingClient } from '@aws-sdk/client-pricing';
 import type { Clock } from '../../base/index.ts';
 import { KerfError } from '../../base/index.ts';
 import type { Log } from '../../ports/index.ts';
-import { type BuiltInTables, builtInPrices } from '../instance-types/built-in-tables.ts';
+import { type BuiltInTables, builtInPrices, builtInTables } from '../instance-types/built-in-tables.ts';
 import type { Prices } from '../instance-types/context.ts';
 import { allPages } from '../paging.ts';
 import { onDemandPrices } from './on-demand-prices.ts';
@@ -116,4 +116,14 @@ export class Pricing implements Prices {
     this.changes += 1;
     log.debug('updated spot pricing', { 'instance-type-count': this.spotByPool.size });
   }
+}
+
+/** Prices as AWS has them now, for someone who asks once; both lists or an error. */
+export async function livePricing(
+  options: Pick<PricingOptions, 'ec2' | 'pricing' | 'clock' | 'log' | 'region'>,
+): Promise<Prices> {
+  const { ec2, pricing, clock, log, region } = options;
+  const prices = new Pricing({ ec2, pricing, clock, log, region, isolatedVpc: false, tables: await builtInTables() });
+  await prices.refresh();
+  return prices;
 }

@@ -101,8 +101,9 @@ async function cloudOf(kube: Kube): Promise<Cloud> {
     list: async () => [],
     instanceTypes: async (pool) => {
       const ref = nodeClassRefOf(pool as never);
-      const own = classes.find(({ kind, metadata }) => kind === ref?.kind && metadata.name === ref?.name);
-      return provider.instanceTypes(own as never);
+      if (ref === undefined) return [];
+      const own = classes.find(({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name);
+      return provider.offers(pool as never, ref, own as never).items;
     },
     driftReason: async () => undefined,
     repairPolicies: () => [],

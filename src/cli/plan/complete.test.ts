@@ -113,7 +113,7 @@ describe('instance types', () => {
     const type = whole.instanceTypes?.[0]?.items?.find(({ name }) => name === 'm5.large');
     const zoneOf = type?.requirements.find(({ key }) => key === 'topology.kubernetes.io/zone');
     expect(zoneOf?.values).toEqual(zones);
-    expect(notes).toEqual([]);
+    expect(notes).toEqual([expect.stringContaining('no built-in prices of us-west-2')]);
   });
 
   test('of EC2 have the size that settings of the controller give them', async () => {
@@ -129,9 +129,42 @@ describe('instance types', () => {
   test('of a class that is missing or has no subnets rest on an assumption, and say so', async () => {
     const { notes } = await complete(snapshot([awsPool('a', 'x'), awsPool('b', 'y'), nodeClass('x')]));
     expect(notes).toEqual([
-      'EC2NodeClass x has no subnets in its status: assumed subnets in us-east-1a to us-east-1f',
-      'there is no EC2NodeClass y: assumed AL2023 and subnets in us-east-1a to us-east-1f',
+      'EC2NodeClass x has no subnets in its status: assumed subnets in us-east-1a, us-east-1b, us-east-1c, us-east-1d, us-east-1e, us-east-1f; --zones says otherwise',
+      'there is no EC2NodeClass y: assumed AL2023 and subnets in us-east-1a, us-east-1b, us-east-1c, us-east-1d, us-east-1e, us-east-1f; --zones says otherwise',
     ]);
+  });
+
+  test('of a class without subnets leave out zones in which its NodePool can have no machine, and --zones has the last word', async () => {
+    const family = { key: 'karpenter.k8s.aws/instance-family', operator: 'In', values: ['m7i'] };
+    const narrow = awsPool('a', 'x');
+    Object.assign((narrow['spec'] as { template: { spec: object } }).template.spec, { requirements: [family] });
+    const zonesOf = (whole: Snapshot) =>
+      new Set(
+        whole.instanceTypes?.[0]?.items?.flatMap(({ requirements }) =>
+          requirements.flatMap(({ key, values = [] }) => (key === 'topology.kubernetes.io/zone' ? values : [])),
+        ),
+      );
+    const { snapshot: whole, notes } = await complete(snapshot([narrow, nodeClass('x')]));
+    expect([...zonesOf(whole)].sort()).toEqual(['a', 'b', 'c', 'd', 'f'].map((letter) => `us-east-1${letter}`));
+    expect(notes).toEqual([
+      expect.stringContaining("(not us-east-1e, which has none of the NodePool's instance types)"),
+    ]);
+    const asked = await complete(snapshot([narrow, nodeClass('x')]), { zones: ['us-east-1a', 'us-east-1b'] });
+    expect([...zonesOf(asked.snapshot)].sort()).toEqual(['us-east-1a', 'us-east-1b']);
+  });
+
+  test('of a region without figures of its own say what stands in, and ask for its zones', async () => {
+    const input = snapshot([awsPool('a', 'x'), nodeClass('x')]);
+    await expect(complete(input, { region: 'eu-north-1' })).rejects.toThrow('name its zones with --zones');
+    const { notes } = await complete(input, { zones: ['eu-north-1a', 'eu-north-1b'] });
+    expect(notes).toEqual([
+      'EC2NodeClass x has no subnets in its status: assumed subnets in eu-north-1a, eu-north-1b; --zones says otherwise',
+      'no built-in offerings of eu-north-1: every type of us-east-1 counts as offered',
+      'no built-in prices of eu-north-1: those of us-east-1 stand in; --live-prices asks AWS',
+    ]);
+    await expect(complete(input, { region: 'eu-west-1', zones: ['us-east-1a'] })).rejects.toThrow(
+      '--zones us-east-1a is not a zone of eu-west-1',
+    );
   });
 
   test('of a catalogue file serve NodePools of any node class', async () => {

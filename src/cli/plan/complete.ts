@@ -122,9 +122,9 @@ function typesFor(pool: SnapshotObject, search: CatalogueSearch): PoolInstanceTy
   // A provider can only offer to node classes of its own.
   if (provider?.facts.nodeClasses.includes(`${ref.kind}.${ref.group}`) !== true) return [];
   const nodeClass = objects.find((object) => object.kind === ref.kind && object.metadata.name === ref.name);
-  const assumption = provider.assumes(ref, nodeClass);
-  if (assumption !== undefined) notes.add(assumption);
-  return [{ nodePool, items: provider.instanceTypes(nodeClass) }];
+  const { items, assumption } = provider.offers(pool, ref, nodeClass);
+  for (const note of [...(assumption === undefined ? [] : [assumption]), ...provider.notes]) notes.add(note);
+  return [{ nodePool, items }];
 }
 
 function newestCreation(objects: readonly SnapshotObject[]): string {

@@ -23,6 +23,8 @@ export interface PlanFlags {
   kubeconfig?: string;
   provider?: ProviderName;
   region?: string;
+  zones?: string[];
+  livePrices?: boolean;
   reservedEnis?: number;
   vmMemoryOverheadPercent?: number;
   instanceTypes?: string;
@@ -54,6 +56,12 @@ export function configure(command: Command, run: CommandRunner): void {
       ),
     )
     .option('--region <name>', 'AWS region; by default the one the objects are in, else us-east-1')
+    .option(
+      '--zones <list>',
+      'AWS zones with subnets, for node classes whose status names none; by default every zone that has machines',
+      (text: string) => text.split(',').map((zone) => zone.trim()),
+    )
+    .option('--live-prices', 'ask AWS for its price list and spot prices (needs credentials), instead of built-in ones')
     .option(
       '--reserved-enis <count>',
       'network interfaces of AWS nodes that pods do not get, as the controller has it (0)',
@@ -288,6 +296,11 @@ async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot:
   const options: CompletionOptions = { settings };
   if (flags.provider !== undefined) options.provider = flags.provider;
   if (flags.region !== undefined) options.region = flags.region;
+  if (flags.zones !== undefined) options.zones = flags.zones;
+  if (flags.livePrices === true) {
+    const { readLivePrices } = await import('./live-prices.ts');
+    options.livePrices = (region) => readLivePrices(terminal.env, region);
+  }
   if (flags.reservedEnis !== undefined) options.reservedEnis = flags.reservedEnis;
   if (flags.vmMemoryOverheadPercent !== undefined) options.vmMemoryOverhead = flags.vmMemoryOverheadPercent;
   if (flags.time !== undefined) {
