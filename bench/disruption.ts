@@ -3,16 +3,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { atOnce, inSlices, type Sliced } from '../src/base/index.ts';
 import {
-  driftCommand,
-  emptinessCommand,
   Fleet,
+  methods,
   multiNodeCommand,
   nodeVerdicts,
   prefixCommand,
   Round,
   type Snapshot,
-  singleNodeCommand,
-  validateConsolidation,
 } from '../src/core/index.ts';
 import { RealClock } from '../src/runtime/index.ts';
 import { type Bar, type Bench, type Measurement, type MeasureOptions, timeRuns } from './bench.ts';
@@ -24,12 +21,11 @@ import { Turns } from './workloads/turns.ts';
 /** What a round of the loop does when nothing is to be done at once, and a verdict about every node. */
 function* scan(snapshot: Snapshot): Sliced<number> {
   const round = yield* Round.inSlices(snapshot);
-  emptinessCommand(round);
-  yield;
-  yield* driftCommand(round);
+  for (const { reason, decide } of methods) if (reason !== 'Underutilized') yield* decide(round);
   const verdicts = yield* search(round);
-  const { command } = yield* singleNodeCommand(round);
-  if (command !== undefined) yield* validateConsolidation(round, command);
+  const single = methods.find(({ name }) => name === 'SingleNode');
+  const command = single && (yield* single.decide(round)).command;
+  if (command !== undefined) yield* single?.validation?.validate(round, command) ?? [];
   return verdicts;
 }
 

@@ -1,14 +1,11 @@
 // Lets disruption work on a snapshot until it has nothing more to do: after each command the pods are where the planner
 // puts them and the nodes are gone, as they would be some minutes later.
 import { atOnce, type Sliced } from '../../src/base/index.ts';
-import type { Command, Round, Sets, Snapshot, SnapshotObject } from '../../src/core/index.ts';
+import type { Command, MethodOutcome, Round, Sets, Snapshot, SnapshotObject } from '../../src/core/index.ts';
 import { emptinessCommand, Round as NewRound, planSnapshot, singleNodeCommand } from '../../src/core/index.ts';
 import { machineOf, nodeOf, typeNamed } from './fragmented.ts';
 
-export type MultiMethod = (
-  round: Round,
-  ahead: Sets,
-) => Sliced<{ readonly command: Command | undefined; readonly ahead: Sets }>;
+export type MultiMethod = (round: Round, ahead: Sets) => Sliced<Pick<MethodOutcome, 'command' | 'memory'>>;
 
 export interface Settled {
   pricePerHour: number;
@@ -27,7 +24,7 @@ export function settle(start: Snapshot, multi: MultiMethod): Settled {
   let ahead: Sets = [];
   const several = (round: Round): Command | undefined => {
     const outcome = atOnce(multi(round, ahead));
-    ({ ahead } = outcome);
+    ahead = outcome.memory.ahead ?? [];
     return outcome.command;
   };
   for (;;) {

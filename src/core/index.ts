@@ -19,23 +19,18 @@ export {
   savingsText,
   startedText,
 } from './disruption/command.ts';
-export { type DriftOutcome, driftCommand, staticDriftCommands } from './disruption/drift.ts';
 export { instanceTypeGone, requirementsDrifted } from './disruption/drift-reasons.ts';
 export { consolidationProblem, emptinessProblem } from './disruption/eligibility.ts';
 export { emptinessCommand } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
 export { allowedOverTime, budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
 export { bestWay, isWorthLookingAhead, type Sets, type Way } from './disruption/look-ahead.ts';
+export type { Asked, Method, MethodMemory, MethodOutcome } from './disruption/method.ts';
+export { firstOutcome, methods } from './disruption/methods.ts';
 export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';
 export { Round } from './disruption/round.ts';
 export { singleNodeCommand } from './disruption/single-node.ts';
-export {
-  type Rejection,
-  stillCandidates,
-  type Validation,
-  validateConsolidation,
-  validateEmptiness,
-} from './disruption/validation.ts';
+export type { Rejection, Validation } from './disruption/validation.ts';
 export { insteadText, type NodeVerdict, nodeVerdicts, verdictCode } from './disruption/verdicts.ts';
 export { type SelectorMatch, selectorMatch } from './kube/label-selector.ts';
 export { describeTaint, isEphemeral, sameTaint, tolerates, untolerated } from './kube/taints.ts';

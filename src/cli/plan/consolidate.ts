@@ -6,17 +6,14 @@ import {
   type Command,
   commandText,
   decisionOf,
-  driftCommand,
-  emptinessCommand,
+  firstOutcome,
   isWorthLookingAhead,
-  multiNodeCommand,
+  methods,
   type NodeVerdict,
   nodeVerdicts,
   type PlanOptions,
   Round,
   type Snapshot,
-  singleNodeCommand,
-  staticDriftCommands,
   type Way,
 } from '../../core/index.ts';
 import { counted, type Paint, table } from '../output/index.ts';
@@ -55,14 +52,16 @@ export function planConsolidation(
   options: Pick<PlanOptions, 'compileDeviceSelector'>,
 ): ConsolidationPlan {
   const round = Round.of(snapshot, options);
-  const urgent =
-    emptinessCommand(round).command ?? staticDriftCommands(round)[0] ?? atOnce(driftCommand(round)).command;
+  const commandOf = (isAsked: (reason: string) => boolean): Command | undefined =>
+    atOnce(
+      firstOutcome(
+        round,
+        methods.filter(({ reason }) => isAsked(reason)),
+      ),
+    )?.command;
+  const urgent = commandOf((reason) => reason !== 'Underutilized');
   const way = urgent === undefined && isWorthLookingAhead(round) ? atOnce(bestWay(round)) : undefined;
-  const command =
-    urgent ??
-    way?.first?.command ??
-    atOnce(multiNodeCommand(round)).command ??
-    atOnce(singleNodeCommand(round)).command;
+  const command = urgent ?? way?.first?.command ?? commandOf((reason) => reason === 'Underutilized');
   const nodes = atOnce(nodeVerdicts(round));
   return {
     apiVersion: 'kerf/v1',

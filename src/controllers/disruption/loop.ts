@@ -1,32 +1,25 @@
-// The disruption loop: one round after another, each tries the methods in order and the first that acts ends it.
-// Empty nodes first, then drifted ones, then what can be packed better; consolidation looks twice before it acts.
+// The disruption loop: one round after another, each tries the methods of `core/disruption` in order and the first that
+// acts ends it. Methods that can wait look at their command again before it starts.
 import { conditionType, isTrue } from '../../api/index.ts';
 import { type AbortSignalLike, inSlices, type Sliced } from '../../base/index.ts';
 import {
   approvedText,
   budgetsOf,
   type Command,
-  type ConsolidationType,
   consolidationProblem,
-  type DisruptionReason,
-  driftCommand,
-  emptinessCommand,
   emptinessProblem,
   type Member,
+  type Method,
+  type MethodMemory,
+  type MethodOutcome,
   type Move,
-  multiNodeCommand,
+  methods,
   policyOf,
   type Round,
   type Score,
-  type Sets,
   type Snapshot,
-  singleNodeCommand,
-  staticDriftCommands,
-  stillCandidates,
   unreadableSchedules,
   type Validation,
-  validateConsolidation,
-  validateEmptiness,
 } from '../../core/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
@@ -51,10 +44,6 @@ const notSyncedMs = 1_000;
 const retryMs = { first: 1_000, most: 60_000 };
 /** Between deciding and acting: long enough for pods that are about to come to show themselves. */
 const validationWaitMs = 15_000;
-const multiLimitMs = 60_000;
-const singleLimitMs = 180_000;
-
-type Memo = 'empty' | 'multi' | 'single';
 
 /** What a method came to: it acted, found nothing to do, or lost time on what no longer held. */
 type Tried = 'acted' | 'idle' | 'stale';
@@ -75,11 +64,9 @@ export class DisruptionLoop {
   private readonly context: ControllerContext;
   private readonly parts: LoopParts;
   /** The state of the cluster in which a method last found nothing to do. */
-  private readonly foundNothing = new Map<Memo, number>();
-  private unseenPools: ReadonlySet<string> = new Set();
-  private seenNodes: ReadonlySet<string> = new Set();
-  /** What the last set of nodes was to be followed by. */
-  private ahead: Sets = [];
+  private readonly foundNothing = new Map<Method, number>();
+  /** What each method wants to know again. */
+  private readonly memories = new Map<Method, MethodMemory>();
   /** Claims, by uid, whose replacement would have brought back what was replaced. */
   private readonly inCircles = new Set<string>();
   private readonly deletionCosts = new DeletionCosts();
@@ -131,8 +118,8 @@ export class DisruptionLoop {
     let look = await this.look();
     this.reportPools(look.round);
     await inSlices(this.context.clock, this.reportBlocked(look.round));
-    for (const method of [this.emptiness, this.staticDrift, this.drift, this.multiNode, this.singleNode]) {
-      const tried = await method.call(this, look, signal);
+    for (const method of methods) {
+      const tried = await this.attempt(method, look, signal);
       if (tried === 'acted') return true;
       if (tried === 'stale') look = await this.look();
     }
@@ -151,7 +138,7 @@ export class DisruptionLoop {
   private isWorthLooking(): boolean {
     const { cluster, clock } = this.context;
     if (clock.elapsed() >= this.lookAgainMs) return true;
-    const hasNews = (['empty', 'multi', 'single'] as const).some((memo) => !this.isSettled(memo));
+    const hasNews = methods.some((method) => method.validation !== undefined && !this.isSettled(method));
     return hasNews || cluster.claims.list().some((claim) => isTrue(claim.status?.conditions, conditionType.drifted));
   }
 
@@ -167,79 +154,25 @@ export class DisruptionLoop {
     return { round, changedAt };
   }
 
-  private async emptiness({ round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
-    if (this.isSettled('empty')) return 'idle';
-    this.countEligible(round, 'Empty');
-    const { command, constrained } = await this.timed('Empty', 'empty', async () => emptinessCommand(round));
+  private async attempt(method: Method, { round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
+    if (this.isSettled(method)) return 'idle';
+    const outcome = await this.ask(method, round);
+    const { command, also } = outcome;
+    this.memories.set(method, outcome.memory);
+    this.reportOutcome(method, outcome);
     if (command === undefined) {
-      if (!constrained) this.settle('empty', changedAt);
+      if (!outcome.constrained && !outcome.timedOut) this.foundNothing.set(method, changedAt);
       return 'idle';
     }
-    return this.startIfStillTrue(command, signal, async (later) => validateEmptiness(later, command));
-  }
-
-  private async staticDrift({ round }: Look, signal: AbortSignalLike): Promise<Tried> {
-    const commands = await this.timed('Drifted', '', async () => staticDriftCommands(round));
-    const started = await Promise.all(commands.map((command) => this.start(command, signal)));
-    return started.includes('acted') ? 'acted' : 'idle';
-  }
-
-  private async drift({ round }: Look, signal: AbortSignalLike): Promise<Tried> {
-    this.countEligible(round, 'Drifted');
-    const { command, blocked } = await this.searched(round, 'Drifted', '', driftCommand(round));
-    for (const { member, message } of blocked) this.parts.report.blocked(member, { code: 'PodsDoNotFit', message });
-    return command === undefined ? 'idle' : this.start(command, signal);
-  }
-
-  private async multiNode({ round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
-    if (this.isSettled('multi')) return 'idle';
-    this.countEligible(round, 'Underutilized');
-    const isTimeUp = this.timeLimit(multiLimitMs);
-    const work = multiNodeCommand(round, { ahead: this.ahead, isTimeUp });
-    const found = await this.searched(round, 'Underutilized', 'multi', work);
-    this.ahead = found.ahead;
-    if (found.timedOut) this.parts.metrics.timeouts.add({ consolidation_type: 'multi' });
-    if (found.rejected !== undefined) this.judge(found.rejected, 'rejected');
-    if (found.command === undefined) {
-      if (!found.constrained && !found.timedOut) this.settle('multi', changedAt);
-      return 'idle';
-    }
-    const { command } = found;
-    this.announce(command, found.scores);
-    return this.startIfStillTrue(command, signal, (later) => this.validate(later, command));
-  }
-
-  private async singleNode({ round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
-    if (this.isSettled('single')) return 'idle';
-    const { metrics, report } = this.parts;
-    const isTimeUp = this.timeLimit(singleLimitMs);
-    const work = singleNodeCommand(round, { first: this.unseenPools, seen: this.seenNodes, isTimeUp });
-    const found = await this.searched(round, 'Underutilized', 'single', work);
-    // A scan that ended early with a command says nothing about the pools behind it.
-    if (found.command === undefined) [this.unseenPools, this.seenNodes] = [found.unseen, found.seen];
-    if (found.timedOut) metrics.timeouts.add({ consolidation_type: 'single' });
-    for (const { member, answer } of found.refused) {
-      report.unconsolidatable(member, answer);
-      if (answer.code === 'ReplacementLoop') this.noticeLoop(member, answer.message);
-    }
-    for (const move of found.rejected) this.judge(move, 'rejected');
-    if (found.command === undefined) {
-      if (!found.constrained && !found.timedOut) this.settle('single', changedAt);
-      return 'idle';
-    }
-    const { command } = found;
-    this.announce(command, found.scores);
-    return this.startIfStillTrue(command, signal, (later) => this.validate(later, command));
+    if (method.validation !== undefined) return this.startIfStillTrue(method, command, signal);
+    const started = await Promise.all([command, ...also].map((each) => this.start(each, signal)));
+    return started.includes('acted') ? 'acted' : 'stale';
   }
 
   /** Waits, looks at the cluster anew, and starts what of the command still holds. */
-  private async startIfStillTrue(
-    command: Command,
-    signal: AbortSignalLike,
-    validate: (later: Round) => Promise<Validation>,
-  ): Promise<Tried> {
+  private async startIfStillTrue(method: Method, command: Command, signal: AbortSignalLike): Promise<Tried> {
     await this.context.clock.sleep(validationWaitMs, signal);
-    const checked = await validate((await this.look()).round);
+    const checked = await this.validate(method, command);
     const { metrics, report } = this.parts;
     const failed = checked.heldBack ?? (checked.kind === 'valid' ? 0 : command.members.length);
     if (failed > 0) metrics.failedValidations.add({ consolidation_type: command.consolidationType }, failed);
@@ -248,12 +181,14 @@ export class DisruptionLoop {
     return 'stale';
   }
 
-  /** Whoever came or spoke up while that was worked out is seen by a last look at the nodes themselves. */
-  private async validate(later: Round, command: Command): Promise<Validation> {
-    const checked = await inSlices(this.context.clock, validateConsolidation(later, command));
-    if (checked.kind === 'rejected') return checked;
-    const still = stillCandidates((await this.look()).round, checked.command);
-    return typeof still === 'string' ? { kind: 'rejected', reason: still } : checked;
+  /** Pods that came or spoke up while that was worked out are seen by a last look at the nodes themselves. */
+  private async validate({ validation }: Method, command: Command): Promise<Validation> {
+    if (validation === undefined) return { kind: 'valid', command };
+    const { round } = await this.look();
+    const checked = await inSlices(this.context.clock, validation.validate(round, command));
+    if (checked.kind === 'rejected' || validation.lastLook === undefined) return checked;
+    const reason = validation.lastLook((await this.look()).round, checked.command);
+    return reason === undefined ? checked : { kind: 'rejected', reason };
   }
 
   private async start(command: Command, signal: AbortSignalLike): Promise<Tried> {
@@ -275,6 +210,18 @@ export class DisruptionLoop {
     if (this.inCircles.has(uid)) return;
     this.inCircles.add(uid);
     metrics.loops.add({ nodepool: member.poolName ?? '' });
+  }
+
+  private reportOutcome(method: Method, { command, scores, refused, rejected, timedOut }: MethodOutcome): void {
+    const { metrics, report } = this.parts;
+    if (timedOut) metrics.timeouts.add({ consolidation_type: method.consolidationType });
+    for (const { member, answer } of refused) {
+      if (method.refusalEvent === 'DisruptionBlocked') report.blocked(member, answer);
+      else report.unconsolidatable(member, answer);
+      if (answer.code === 'ReplacementLoop') this.noticeLoop(member, answer.message);
+    }
+    for (const move of rejected) this.judge(move, 'rejected');
+    if (command !== undefined && method.reason === 'Underutilized') this.announce(command, scores);
   }
 
   private announce(command: Command, scores: readonly Score[]): void {
@@ -334,46 +281,26 @@ export class DisruptionLoop {
     }
   }
 
-  private countEligible(round: Round, reason: DisruptionReason): void {
-    this.parts.metrics.eligible.set(round.eligible[reason].length, { reason: reason.toLowerCase() });
-  }
-
   /** A search asks the planner many times; each of these passes counts, with its share of the time. */
-  private async searched<T>(
-    { whatIf }: Round,
-    reason: DisruptionReason,
-    type: ConsolidationType,
-    work: Sliced<T>,
-  ): Promise<T> {
+  private async ask(method: Method, round: Round): Promise<MethodOutcome> {
     const { clock } = this.context;
-    const before = { nowMs: clock.elapsed(), simulations: whatIf.simulations };
-    const result = await this.timed(reason, type, () => inSlices(clock, work));
-    const passes = whatIf.simulations - before.simulations;
-    const eachSeconds = (clock.elapsed() - before.nowMs) / 1000 / passes;
-    for (let pass = 0; pass < passes; pass += 1) this.parts.metrics.planning.observe(eachSeconds, { controller });
-    return result;
-  }
-
-  private async timed<T>(reason: DisruptionReason, type: ConsolidationType, work: () => Promise<T>): Promise<T> {
-    const { clock } = this.context;
+    const { metrics } = this.parts;
+    const { limitMs = Number.POSITIVE_INFINITY, consolidationType } = method;
+    const reason = method.reason.toLowerCase();
+    metrics.eligible.set(method.eligible(round).length, { reason });
     const startedMs = clock.elapsed();
-    const result = await work();
-    const labels = { reason: reason.toLowerCase(), consolidation_type: type };
-    this.parts.metrics.evaluation.observe((clock.elapsed() - startedMs) / 1000, labels);
-    return result;
+    const before = round.whatIf.simulations;
+    const asked = { ...this.memories.get(method), isTimeUp: () => clock.elapsed() > startedMs + limitMs };
+    const outcome = await inSlices(clock, method.decide(round, asked));
+    const seconds = (clock.elapsed() - startedMs) / 1000;
+    metrics.evaluation.observe(seconds, { reason, consolidation_type: consolidationType });
+    const passes = round.whatIf.simulations - before;
+    for (let pass = 0; pass < passes; pass += 1) metrics.planning.observe(seconds / passes, { controller });
+    return outcome;
   }
 
-  private timeLimit(limitMs: number): () => boolean {
-    const { clock } = this.context;
-    const endMs = clock.elapsed() + limitMs;
-    return () => clock.elapsed() > endMs;
-  }
-
-  private isSettled(memo: Memo): boolean {
-    return this.foundNothing.get(memo) === this.context.cluster.changedAt();
-  }
-
-  private settle(memo: Memo, changedAt: number): void {
-    this.foundNothing.set(memo, changedAt);
+  /** Nothing changed since it last found nothing to do. */
+  private isSettled(method: Method): boolean {
+    return method.validation !== undefined && this.foundNothing.get(method) === this.context.cluster.changedAt();
   }
 }

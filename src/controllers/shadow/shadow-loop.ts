@@ -9,15 +9,13 @@ import { type AbortSignalLike, formatTime, inSlices } from '../../base/index.ts'
 import {
   type Command,
   decisionOf,
-  driftCommand,
-  emptinessCommand,
-  multiNodeCommand,
+  firstOutcome,
+  methods,
   type NodeVerdict,
   nodeVerdicts,
   type Plan,
   type Round,
   type Snapshot,
-  singleNodeCommand,
   verdictCode,
 } from '../../core/index.ts';
 import type { Metrics } from '../../ports/index.ts';
@@ -130,12 +128,7 @@ export class ShadowLoop {
     const { clock } = this.#context;
     const endMs = clock.now() + searchLimitMs;
     const isTimeUp = (): boolean => clock.now() > endMs;
-    return (
-      emptinessCommand(round).command ??
-      (await inSlices(clock, driftCommand(round))).command ??
-      (await inSlices(clock, multiNodeCommand(round, { isTimeUp }))).command ??
-      (await inSlices(clock, singleNodeCommand(round, { isTimeUp }))).command
-    );
+    return (await inSlices(clock, firstOutcome(round, methods, { isTimeUp })))?.command;
   }
 
   #noteLaunches(plan: Plan, at: string): void {

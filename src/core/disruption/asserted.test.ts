@@ -146,7 +146,7 @@ describe('drift', () => {
       expect(finish(driftCommand(world(...other))).command?.replacements).toHaveLength(1);
     }
     // Nobody else wants the node that is not ready yet: then it has to be waited for.
-    expect(finish(driftCommand(world())).blocked[0]?.message).toMatch(/would schedule against uninitialized/);
+    expect(finish(driftCommand(world())).refused[0]?.answer.message).toMatch(/would schedule against uninitialized/);
   });
 
   test('is not held by a value nobody can read', () => {

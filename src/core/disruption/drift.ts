@@ -8,19 +8,14 @@ import { countsWhileLeaving, nodesLeft } from '../pools/limits.ts';
 import { hasReschedulablePods } from './candidates.ts';
 import type { Command, Replacement } from './command.ts';
 import { conditionOf, isStatic, type Member } from './fleet.ts';
+import { type MethodOutcome, outcomeOf, type Refusal } from './method.ts';
 import type { Round } from './round.ts';
 import { failureText } from './what-if.ts';
 
-export interface DriftOutcome {
-  readonly command: Command | undefined;
-  /** Nodes whose pods have nowhere to go, and why. */
-  readonly blocked: readonly { readonly member: Member; readonly message: string }[];
-}
-
-export function* driftCommand(round: Round): Sliced<DriftOutcome> {
+export function* driftCommand(round: Round): Sliced<MethodOutcome> {
   const allowance = round.allowance('Drifted');
   const drifted = round.eligible.Drifted;
-  const blocked: { member: Member; message: string }[] = [];
+  const refused: Refusal[] = [];
   for (const member of [
     ...byDriftTime(drifted.filter((each) => !hasReschedulablePods(each))),
     ...byDriftTime(drifted.filter(hasReschedulablePods)),
@@ -29,13 +24,13 @@ export function* driftCommand(round: Round): Sliced<DriftOutcome> {
     const move = yield* driftMove(round, member);
     yield undefined;
     if (move.kind === 'blocked') {
-      blocked.push({ member, message: move.message });
+      refused.push({ member, answer: { code: 'PodsDoNotFit', message: move.message } });
       continue;
     }
     const replacements = move.nodes.map((node): Replacement => ({ kind: 'planned', node }));
-    return { command: driftedCommand([member], replacements, move.savings, move.placements), blocked };
+    return outcomeOf({ command: driftedCommand([member], replacements, move.savings, move.placements), refused });
   }
-  return { command: undefined, blocked };
+  return outcomeOf({ refused });
 }
 
 export type DriftMove =
@@ -61,7 +56,7 @@ export function* driftMove(round: Round, member: Member): Sliced<DriftMove> {
 }
 
 /** One command per node of static pools, as many as budgets and the limit on nodes allow. */
-export function staticDriftCommands(round: Round): Command[] {
+export function staticDriftCommands(round: Round): MethodOutcome {
   const commands: Command[] = [];
   const allowance = round.allowance('Drifted');
   for (const pool of round.fleet.allPools()) {
@@ -74,7 +69,8 @@ export function staticDriftCommands(round: Round): Command[] {
       commands.push(driftedCommand([member], [{ kind: 'template', nodePool: name }], 0, []));
     }
   }
-  return commands;
+  const [command, ...also] = commands;
+  return outcomeOf({ command, also });
 }
 
 /** How many more nodes a static pool may have for a while, given its limit; none while it has too many anyway. */

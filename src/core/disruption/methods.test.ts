@@ -104,9 +104,9 @@ describe('drift', () => {
 
   test('goes on with the next node when the pods of the first have no place, and says so', () => {
     const stuck = running('a', { name: 'stuck', spec: { nodeSelector: { only: 'here' } } });
-    const { command, blocked } = run([pool(), ...drifted('a', old), stuck, ...drifted('b', newer), running('b')]);
+    const { command, refused } = run([pool(), ...drifted('a', old), stuck, ...drifted('b', newer), running('b')]);
     expect(names(command?.members)).toEqual(['b']);
-    expect(blocked[0]?.message).toMatch(/^Not all pods would schedule, default\/stuck => /);
+    expect(refused[0]?.answer.message).toMatch(/^Not all pods would schedule, default\/stuck => /);
   });
 
   test('does not care for consolidation settings, but for budgets', () => {
@@ -120,13 +120,17 @@ describe('drift', () => {
   test('of a static pool is an exchange, one for one, within budget and node limit', () => {
     const spec = { replicas: 3, limits: { nodes: '4' } };
     const nodes = ['a', 'b', 'c'].flatMap((name) => drifted(name, old));
-    const commands = staticDriftCommands(roundOf([pool('default', {}, spec), ...nodes]));
+    const exchanges = (objects: SnapshotObject[]) => {
+      const { command, also } = staticDriftCommands(roundOf(objects));
+      return command === undefined ? [] : [command, ...also];
+    };
+    const commands = exchanges([pool('default', {}, spec), ...nodes]);
     expect(commands.map((command) => [names(command.members), command.replacements])).toEqual([
       [['a'], [{ kind: 'template', nodePool: 'default' }]],
     ]);
-    expect(staticDriftCommands(roundOf([pool('default', {}, { replicas: 2 }), ...nodes]))).toEqual([]);
+    expect(exchanges([pool('default', {}, { replicas: 2 }), ...nodes])).toEqual([]);
     const budgeted = pool('default', { budgets: [{ nodes: '2' }] }, { replicas: 3 });
-    expect(staticDriftCommands(roundOf([budgeted, ...nodes]))).toHaveLength(2);
+    expect(exchanges([budgeted, ...nodes])).toHaveLength(2);
     expect(run([pool('default', {}, spec), ...nodes]).command).toBeUndefined();
   });
 
@@ -142,7 +146,8 @@ describe('drift', () => {
         nodeClaim: name,
         markedForDeletion: marked && name === 'a',
       }));
-      return staticDriftCommands(roundOf(objects, { nodeState }, { queued: new Set(['a']) }));
+      const { command, also } = staticDriftCommands(roundOf(objects, { nodeState }, { queued: new Set(['a']) }));
+      return command === undefined ? [] : [command, ...also];
     };
 
     test('goes on as far as the budget allows, without waiting for the nodes that came first', () => {
@@ -223,8 +228,8 @@ describe('pools take turns', () => {
     const objects = [pool('x'), pool('y'), ...stuck('a', 'x'), ...stuck('b', 'x'), ...stuck('c', 'y')];
     let asked = 0;
     const cut = finish(singleNodeCommand(roundOf(objects), { isTimeUp: () => asked++ >= 1 }));
-    expect(cut).toMatchObject({ timedOut: true, unseen: new Set(['y']) });
-    const seen = finish(singleNodeCommand(roundOf(objects), { first: cut.unseen })).refused.map(
+    expect(cut).toMatchObject({ timedOut: true, memory: { unseen: new Set(['y']) } });
+    const seen = finish(singleNodeCommand(roundOf(objects), { unseen: new Set(['y']) })).refused.map(
       ({ member }) => member.name,
     );
     expect(seen).toEqual(['c', 'a', 'b']);
@@ -242,11 +247,11 @@ describe('pools take turns', () => {
       const outcome = finish(singleNodeCommand(roundOf([pool(), ...tight]), { seen, isTimeUp: () => left-- === 0 }));
       looked.push(...outcome.refused.map(({ member }) => member.name));
       expect(outcome.timedOut).toBe(true);
-      seen = outcome.seen;
+      seen = outcome.memory.seen ?? new Set();
     }
     expect(new Set(looked).size).toBe(23);
     const complete = finish(singleNodeCommand(roundOf([pool(), ...tight]), { seen }));
-    expect(complete).toMatchObject({ timedOut: false, seen: new Set() });
+    expect(complete).toMatchObject({ timedOut: false, memory: {} });
   });
 });
 

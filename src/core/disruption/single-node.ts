@@ -2,63 +2,31 @@
 // so that one large pool does not keep the others waiting; pools an interrupted scan did not reach come first.
 
 import type { Sliced } from '../../base/index.ts';
-import type { Move, Score } from './balanced.ts';
+import type { Move } from './balanced.ts';
 import { bySavingsRatio } from './candidates.ts';
-import type { Command } from './command.ts';
-import type { Consolidation } from './consolidation.ts';
 import { consolidationCommand } from './consolidation-command.ts';
 import type { Member } from './fleet.ts';
+import { type Asked, type MethodOutcome, outcomeOf, type Refusal } from './method.ts';
 import type { Round } from './round.ts';
 
-export interface SingleOptions {
-  /** Pools to begin with. */
-  readonly first?: ReadonlySet<string>;
-  /** Nodes that scans which ran out of time have looked at: the others of their pools come before them. */
-  readonly seen?: ReadonlySet<string>;
-  isTimeUp?(): boolean;
-}
-
-export interface SingleOutcome {
-  readonly command: Command | undefined;
-  readonly scores: readonly Score[];
-  readonly constrained: boolean;
-  readonly timedOut: boolean;
-  /** Pools with nodes nobody looked at. */
-  readonly unseen: ReadonlySet<string>;
-  /** Nodes somebody looked at, in this scan or in those before it that ran out of time. */
-  readonly seen: ReadonlySet<string>;
-  /** What was found out about nodes that stay. */
-  readonly refused: readonly { readonly member: Member; readonly answer: Extract<Consolidation, { kind: 'none' }> }[];
-  /** What their Balanced pools did not want to go. */
-  readonly rejected: readonly Move[];
-}
-
-export function* singleNodeCommand(round: Round, options: SingleOptions = {}): Sliced<SingleOutcome> {
-  const before = options.seen ?? new Set();
+export function* singleNodeCommand(round: Round, asked: Asked = {}): Sliced<MethodOutcome> {
+  const before = asked.seen ?? new Set();
   const byRatio = bySavingsRatio(round.eligible.Underutilized);
   const fresh = byRatio.filter((member) => !before.has(member.name));
-  const order = takingTurns([...fresh, ...byRatio.filter((member) => before.has(member.name))], options.first);
+  const order = takingTurns([...fresh, ...byRatio.filter((member) => before.has(member.name))], asked.unseen);
   const allowance = round.allowance('Underutilized');
-  const refused: { member: Member; answer: Extract<Consolidation, { kind: 'none' }> }[] = [];
+  const refused: Refusal[] = [];
   const rejected: Move[] = [];
   let constrained = false;
-  const outcome = (more: Partial<SingleOutcome>): SingleOutcome => ({
-    command: undefined,
-    scores: [],
-    constrained,
-    timedOut: false,
-    unseen: new Set(),
-    seen: new Set(),
-    refused,
-    rejected,
-    ...more,
-  });
+  const outcome = (parts: Partial<MethodOutcome>): MethodOutcome =>
+    outcomeOf({ constrained, refused, rejected, ...parts });
   for (const [at, member] of order.entries()) {
-    if (options.isTimeUp?.()) {
+    if (asked.isTimeUp?.()) {
       const seen = new Set(order.slice(0, at).map((each) => each.poolName ?? ''));
       const left = order.slice(at).map((each) => each.poolName ?? '');
       const looked = new Set([...before, ...order.slice(0, at).map((each) => each.name)]);
-      return outcome({ timedOut: true, unseen: new Set(left.filter((name) => !seen.has(name))), seen: looked });
+      const unseen = new Set(left.filter((name) => !seen.has(name)));
+      return outcome({ timedOut: true, memory: { unseen, seen: looked } });
     }
     if (allowance.of(member.poolName) < 1) {
       constrained = true;
@@ -76,7 +44,10 @@ export function* singleNodeCommand(round: Round, options: SingleOptions = {}): S
       rejected.push({ members: [member], scores });
       continue;
     }
-    return outcome({ command: consolidationCommand('single', [member], answer), scores });
+    // A scan that ends early with a command says nothing about the pools behind it.
+    const { unseen, seen } = asked;
+    const memory = { ...(unseen && { unseen }), ...(seen && { seen }) };
+    return outcome({ command: consolidationCommand('single', [member], answer), scores, memory });
   }
   return outcome({});
 }
