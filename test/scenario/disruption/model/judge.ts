@@ -140,7 +140,7 @@ export class Judge {
     const { total, out } = countNodes(then, name);
     for (const node of [...this.commands.values()].flat()) {
       const known = nodeNamed(now, node);
-      if (known !== undefined && poolNameOf(known) === name) out.add(node);
+      if (known !== undefined && poolNameOf(known) === name && !isEnding(then, node)) out.add(node);
     }
     const allowed = allowedBy(pool, reason, total, then.atMs);
     return out.size > allowed ? `${out.size} of ${total} are out, ${allowed} may be` : undefined;
@@ -221,6 +221,12 @@ export class Judge {
   private report(text: string): void {
     this.violations.push(`${new Date(this.clock.now()).toISOString().slice(11, 23)} ${text}`);
   }
+}
+
+/** Its instance is being terminated: budgets no longer count it, among all nodes or among those that are out. */
+function isEnding(seen: Observation, name: string): boolean {
+  const node = nodeNamed(seen, name);
+  return node !== undefined && claimIs(claimOfNode(seen, node), conditionType.instanceTerminating);
 }
 
 const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? '';
