@@ -5,7 +5,5 @@ import { outage } from './outage.ts';
 import { playAll } from './play.ts';
 
 test.each(['API server', 'cloud', 'both'] as const)('an hour without: %s', async (away) => {
-  await playAll(`outage of ${away}`, freshSeeds(`outage of ${away}`, away === 'cloud' ? 8 : 1), (seed) =>
-    outage(seed, away),
-  );
+  await playAll(`outage of ${away}`, freshSeeds(`outage of ${away}`, 8), (seed) => outage(seed, away));
 });

@@ -11,7 +11,7 @@ import { claimCondition, withCondition } from '../../nodeclaim/claim-conditions.
 import type { ClaimMetrics } from '../../nodeclaim/claim-metrics.ts';
 import type { MachineRemoval } from '../../nodeclaim/machine-removal.ts';
 import { nodeClaims } from '../../own-resources.ts';
-import { claimNamesOf, storedClaim } from '../../ownership/stored-claims.ts';
+import { claimNamesOf, storedClaim } from '../../ownership/stored.ts';
 import { patchStatus } from '../../writes.ts';
 import { type Deletion, drainOf } from './drain.ts';
 import { attachmentsInTheWay } from './volumes.ts';

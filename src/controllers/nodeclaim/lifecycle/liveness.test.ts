@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { conditionOf } from '../../../api/index.ts';
-import { CloudError, resources } from '../../../ports/index.ts';
+import { CloudError, KubeError, type Node, resources } from '../../../ports/index.ts';
 import { takeSnapshot } from '../../../state/index.ts';
 import { nodeClaims, nodePools } from '../../own-resources.ts';
 import { type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
@@ -57,6 +57,65 @@ describe('a claim whose node does not register', () => {
     expect((await bench.condition('Registered'))?.reason).toBe('MultipleNodesFound');
     await bench.run(5 * minute + 10_000);
     expect(await bench.isGone()).toBe(true);
+  });
+
+  test('is kept while its node is there and only the write that registers it fails', async () => {
+    await bench.makeClaim();
+    const patch = bench.kube.patch.bind(bench.kube);
+    let isRefused = true;
+    bench.kube.patch = async (resource, ref, change, options) => {
+      if (resource.plural === 'nodes' && isRefused) throw new KubeError('Conflict', 'someone wrote first');
+      return patch(resource, ref, change, options);
+    };
+    await bench.run(15 * minute - 10_000);
+    const providerID = (await bench.claim()).status?.providerID ?? '';
+    await bench.kube.create(resources.nodes, { metadata: { name: 'a' }, spec: { providerID } });
+    await bench.run(5 * minute);
+    expect(await bench.isGone()).toBe(false);
+    isRefused = false;
+    await bench.run(2 * minute);
+    expect((await bench.condition('Registered'))?.status).toBe('True');
+  });
+
+  test('is given up all the same when its node could not be registered for as long again', async () => {
+    await bench.makeClaim();
+    const patch = bench.kube.patch.bind(bench.kube);
+    bench.kube.patch = async (resource, ref, change, options) => {
+      if (resource.plural === 'nodes') throw new KubeError('Forbidden', 'a webhook says no');
+      return patch(resource, ref, change, options);
+    };
+    const providerID = (await bench.claim()).status?.providerID ?? '';
+    await bench.kube.create(resources.nodes, { metadata: { name: 'a' }, spec: { providerID } });
+    await bench.run(15 * minute + 2_000);
+    expect(await bench.isGone()).toBe(false);
+    await bench.run(17 * minute);
+    expect(await bench.isGone()).toBe(true);
+  });
+
+  test('is kept while the API server has its node and only the cache lacks it', async () => {
+    await bench.makeClaim();
+    const providerID = (await bench.claim()).status?.providerID ?? '';
+    const { list } = bench.context.stored;
+    const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' }, spec: { providerID } };
+    let isStored = true;
+    bench.context.stored.list = async (resource, options) => {
+      const found = await list.call(bench.context.stored, resource, options);
+      return resource.plural === 'nodes' && isStored ? { ...found, items: [node] as never[] } : found;
+    };
+    await bench.run(20 * minute);
+    expect(await bench.isGone()).toBe(false);
+    isStored = false;
+    await bench.run(2 * minute);
+    expect(await bench.isGone()).toBe(true);
+  });
+
+  test('is kept while the API server does not say which nodes there are', async () => {
+    await bench.makeClaim();
+    bench.context.stored.list = async () => {
+      throw new KubeError('Timeout', 'no answer');
+    };
+    await bench.run(20 * minute);
+    expect(await bench.isGone()).toBe(false);
   });
 
   test('is left alone once it registered', async () => {

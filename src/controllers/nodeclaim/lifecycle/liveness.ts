@@ -1,8 +1,11 @@
 // Last step: a claim that is not launched or whose node does not register in time is given up, so that its pods are tried
-// elsewhere. Times count from the last transition of each condition, not from the claim's creation.
-import { conditionType } from '../../../api/index.ts';
+// elsewhere. Times count from the last transition of each condition, not from the claim's creation. That time may have passed
+// while this process was away, so age alone is no proof that a node did not join: the Nodes are listed anew, and one that is
+// there gets as long again to be registered.
+import { conditionReason, conditionType, type NodeClaim } from '../../../api/index.ts';
 import { formatGoDuration, parseTime } from '../../../base/index.ts';
 import { type ControllerContext, untrustedClockMs } from '../../context.ts';
+import { storedNodes } from '../../ownership/stored.ts';
 import { claimCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import { endClaim } from '../end-claim.ts';
@@ -12,10 +15,57 @@ import type { Step } from './step.ts';
 export const launchTimeoutMs = 300_000;
 export const registrationTimeoutMs = 900_000;
 
+/** A node that is there but not registered is looked at again after this. */
+const lookAgainMs = 30_000;
+/** Claims that run out of time together share one list of Nodes. */
+const freshMs = 5_000;
+
+/** Nodes that joined and are not registered yet, although their claim's time is up. */
+class JoinedNodes {
+  private readonly context: ControllerContext;
+  private listed: { atMs: number; ids: Promise<ReadonlySet<string>> } | undefined;
+  /** When this process first found a claim's time up and its node there, by the claim's uid. */
+  private readonly since = new Map<string, number>();
+
+  constructor(context: ControllerContext) {
+    this.context = context;
+  }
+
+  /** The claim's node has joined, and has not yet had its time to be registered by this process. */
+  async deserves({ metadata, status }: NodeClaim): Promise<boolean> {
+    const providerID = status?.providerID;
+    if (providerID === undefined || !(await this.stored()).has(providerID)) return false;
+    const nowMs = this.context.clock.elapsed();
+    const sinceMs = this.since.get(metadata.uid ?? '') ?? nowMs;
+    this.since.set(metadata.uid ?? '', sinceMs);
+    return nowMs - sinceMs < registrationTimeoutMs;
+  }
+
+  forget({ metadata }: NodeClaim): void {
+    this.since.delete(metadata.uid ?? '');
+  }
+
+  private stored(): Promise<ReadonlySet<string>> {
+    const nowMs = this.context.clock.elapsed();
+    if (this.listed === undefined || nowMs - this.listed.atMs > freshMs) {
+      const listed = { atMs: nowMs, ids: storedNodes(this.context) };
+      this.listed = listed;
+      listed.ids.catch(() => {
+        if (this.listed === listed) this.listed = undefined;
+      });
+    }
+    return this.listed.ids;
+  }
+}
+
 export function liveness(context: ControllerContext, metrics: ClaimMetrics, health: HealthReporter): Step {
   const { clock, log, time } = context;
+  const joined = new JoinedNodes(context);
   return async (claim) => {
-    if (claimCondition(claim, conditionType.registered)?.status === 'True') return { claim };
+    if (claimCondition(claim, conditionType.registered)?.status === 'True') {
+      joined.forget(claim);
+      return { claim };
+    }
     const waits = [
       { type: conditionType.launched, limitMs: launchTimeoutMs, cause: 'launch_timeout' },
       { type: conditionType.registered, limitMs: registrationTimeoutMs, cause: 'registration_timeout' },
@@ -30,6 +80,10 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
         continue;
       }
       if (time.problem() !== undefined) return { claim, againMs: untrustedClockMs };
+      const isUnseen = condition.status === 'Unknown' && condition.reason !== conditionReason.registrationHookPending;
+      if (type === conditionType.registered && isUnseen && (await joined.deserves(claim)))
+        return { claim, againMs: lookAgainMs };
+      joined.forget(claim);
       await health.failed(claim);
       const span = formatGoDuration(limitMs);
       await endClaim(

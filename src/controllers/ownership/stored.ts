@@ -1,7 +1,7 @@
 // Who owns a machine, asked of the API server itself. Caches may be behind (a watch that went silent is noticed after
 // minutes) and hide claims that cannot be worked with; whoever concludes that something has no owner, and takes it away for
 // that, asks here. Claims are read with tolerance: one that nobody can parse still owns what it names.
-import { isKubeError, type KubeObject, type ObjectRef } from '../../ports/index.ts';
+import { isKubeError, type KubeObject, type ObjectRef, type Resource, resources } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
 
@@ -20,17 +20,31 @@ const pageSize = 500;
 const mostPages = 1_000;
 
 /** Every claim there is, whichever provider's and however malformed. Throws rather than leave one out. */
-export async function storedClaims({ stored }: Stored): Promise<StoredClaim[]> {
-  const claims: StoredClaim[] = [];
+export async function storedClaims(context: Stored): Promise<StoredClaim[]> {
+  return everyStored(context, nodeClaims, readClaim);
+}
+
+/** Provider ids of every Node there is. Throws rather than leave one out. */
+export async function storedNodes(context: Stored): Promise<ReadonlySet<string>> {
+  const ids = await everyStored(context, resources.nodes, ({ spec }) => textOf(spec?.providerID));
+  return new Set(ids.filter((id) => id !== undefined));
+}
+
+async function everyStored<T extends KubeObject, R>(
+  { stored }: Stored,
+  resource: Resource<T>,
+  read: (object: T) => R,
+): Promise<R[]> {
+  const found: R[] = [];
   let next: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
     // Without a resource version the server answers from what is stored, not from a cache of its own.
-    const list = await stored.list(nodeClaims, { limit: pageSize, ...(next === undefined ? {} : { continue: next }) });
-    claims.push(...list.items.map(readClaim));
+    const list = await stored.list(resource, { limit: pageSize, ...(next === undefined ? {} : { continue: next }) });
+    for (const item of list.items) found.push(read(item));
     next = list.continue;
-    if (next === undefined) return claims;
+    if (next === undefined) return found;
   }
-  throw new Error(`cannot list NodeClaims: there are more than ${mostPages} pages of ${pageSize}`);
+  throw new Error(`cannot list ${resource.plural}: there are more than ${mostPages} pages of ${pageSize}`);
 }
 
 /** Undefined only if the server says that there is no claim of that name. */
