@@ -64,7 +64,8 @@ describe('a claim whose node does not register', () => {
     const patch = bench.kube.patch.bind(bench.kube);
     let isRefused = true;
     bench.kube.patch = async (resource, ref, change, options) => {
-      if (resource.plural === 'nodes' && isRefused) throw new KubeError('Conflict', 'someone wrote first');
+      if (resource.plural === 'nodes' && isRefused)
+        throw new KubeError({ status: 409, reason: 'Conflict', message: 'someone wrote first' });
       return patch(resource, ref, change, options);
     };
     await bench.run(15 * minute - 10_000);
@@ -81,7 +82,8 @@ describe('a claim whose node does not register', () => {
     await bench.makeClaim();
     const patch = bench.kube.patch.bind(bench.kube);
     bench.kube.patch = async (resource, ref, change, options) => {
-      if (resource.plural === 'nodes') throw new KubeError('Forbidden', 'a webhook says no');
+      if (resource.plural === 'nodes')
+        throw new KubeError({ status: 403, reason: 'Forbidden', message: 'a webhook says no' });
       return patch(resource, ref, change, options);
     };
     const providerID = (await bench.claim()).status?.providerID ?? '';
@@ -100,7 +102,7 @@ describe('a claim whose node does not register', () => {
     let isStored = true;
     bench.context.stored.list = async (resource, options) => {
       const found = await list.call(bench.context.stored, resource, options);
-      return resource.plural === 'nodes' && isStored ? { ...found, items: [node] as never[] } : found;
+      return { ...found, items: resource.plural === 'nodes' && isStored ? [node] : found.items } as never;
     };
     await bench.run(20 * minute);
     expect(await bench.isGone()).toBe(false);
@@ -112,7 +114,7 @@ describe('a claim whose node does not register', () => {
   test('is kept while the API server does not say which nodes there are', async () => {
     await bench.makeClaim();
     bench.context.stored.list = async () => {
-      throw new KubeError('Timeout', 'no answer');
+      throw new KubeError({ status: 504, reason: 'Timeout', message: 'no answer' });
     };
     await bench.run(20 * minute);
     expect(await bench.isGone()).toBe(false);
