@@ -20,6 +20,8 @@ export interface PublishedState {
   poolState?: PoolStateEntry[];
   /** Offerings that failed alike, together: one launch tries hundreds. */
   failedOfferings?: FailedTogether[];
+  /** Nodes, and claims without one yet, that pods are about to come to. */
+  nominated?: string[];
   /** Of a cluster whose time is not ours: its time, when that was by our clock, and how fast it passes. */
   clock?: { time: string; realTime: string; speed: number };
 }
@@ -28,6 +30,8 @@ export type FailedTogether = Omit<FailedOffering, 'instanceType'> & { instanceTy
 
 /** About 100 KiB of names: annotations of all kinds may have 256 KiB together. */
 const mostFailedOfferings = 5_000;
+/** About 50 KiB of names. */
+const mostNominated = 1_000;
 
 export type AboutProvider = Omit<PublishedSettings, 'provider' | 'settings'>;
 
@@ -39,15 +43,27 @@ export function publishedAnnotations(
   const published: PublishedSettings = { provider: cloud.name, settings: snapshotSettings(settings), ...about };
   const poolState = pausesOf(cluster);
   const failedOfferings = together(cloud.failedOfferings?.().slice(0, mostFailedOfferings) ?? []);
+  const nominated = nominatedIn(cluster);
   const state: PublishedState = {
     ...(poolState.length === 0 ? {} : { poolState }),
     ...(failedOfferings.length === 0 ? {} : { failedOfferings }),
+    ...(nominated.length === 0 ? {} : { nominated }),
     ...(clock === undefined ? {} : { clock }),
   };
   return {
     [annotation.controllerSettings]: JSON.stringify(published),
     [annotation.controllerState]: JSON.stringify(state),
   };
+}
+
+function nominatedIn(cluster: ControllerContext['cluster']): string[] {
+  const names: string[] = [];
+  for (const machine of cluster.machines.all()) {
+    if (names.length === mostNominated) break;
+    const name = machine.node?.metadata.name ?? machine.claim?.metadata.name;
+    if (name !== undefined && cluster.isNominated(machine)) names.push(name);
+  }
+  return names.sort();
 }
 
 function together(failed: readonly FailedOffering[]): FailedTogether[] {

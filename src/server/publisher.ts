@@ -8,15 +8,21 @@ const everyMs = 5_000;
 
 export interface PublisherOptions {
   kube: Kube;
+  /** Paces the writing. */
   clock: Clock;
   log: Log;
   lease: { name: string; namespace: string };
   annotations: () => Record<string, string>;
 }
 
-export function publisher({ kube, clock, log, lease, annotations }: PublisherOptions): Part {
+export interface Publisher extends Part {
+  /** Writes what is true now without waiting for its turn. */
+  publishNow(): Promise<void>;
+}
+
+export function publisher({ kube, clock, log, lease, annotations }: PublisherOptions): Publisher {
   let written: string | undefined;
-  const publish = async (): Promise<void> => {
+  const write = async (): Promise<void> => {
     const next = annotations();
     const text = JSON.stringify(next);
     if (text === written) return;
@@ -29,12 +35,15 @@ export function publisher({ kube, clock, log, lease, annotations }: PublisherOpt
     }
     written = text;
   };
+  // Readers then assume defaults and say so: nothing here depends on it.
+  const publishNow = (): Promise<void> =>
+    write().catch((error: unknown) => log.debug('cannot publish state', { error: String(error) }));
   return {
     name: 'state for readers',
+    publishNow,
     async run(signal) {
       while (!signal.aborted) {
-        // Readers then assume defaults and say so: nothing here depends on it.
-        await publish().catch((error: unknown) => log.debug('cannot publish state', { error: String(error) }));
+        await publishNow();
         await clock.sleep(everyMs, signal).catch(() => {});
       }
     },

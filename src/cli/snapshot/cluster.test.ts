@@ -99,6 +99,16 @@ describe('what a controller says about itself', () => {
     );
   });
 
+  test('says which nodes pods are about to come to', async () => {
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' }, spec: { providerID: 'kwok://a' } };
+    const annotations = {
+      'kerf.sh/settings': JSON.stringify(settings),
+      'kerf.sh/state': JSON.stringify({ nominated: ['a'] }),
+    };
+    const { snapshot } = await collectSnapshot(api({ leases: [lease(annotations)], nodes: [node] }), now);
+    expect(snapshot.nodeState).toMatchObject([{ node: 'a', nominated: true }]);
+  });
+
   test('gives the time of a cluster whose time passes faster', async () => {
     const clock = { time: '2027-01-01T00:00:00Z', realTime: '2026-11-16T03:59:00Z', speed: 60 };
     const { snapshot } = await reading({
@@ -106,6 +116,11 @@ describe('what a controller says about itself', () => {
       'kerf.sh/state': JSON.stringify({ clock }),
     });
     expect(snapshot.time).toBe('2027-01-01T01:00:00Z');
+    const paused = await reading({
+      'kerf.sh/settings': JSON.stringify(settings),
+      'kerf.sh/state': JSON.stringify({ clock: { ...clock, speed: 0 } }),
+    });
+    expect(paused.snapshot.time).toBe('2027-01-01T00:00:00Z');
   });
 
   test('is not there, or cannot be read: then defaults count, and that is said', async () => {

@@ -90,7 +90,7 @@ export async function collectSnapshot(
   }
   const controller = await readController(kube);
   const facts = controller.kind === 'found' ? controller.facts : undefined;
-  const { poolState, failedOfferings } = facts?.state ?? {};
+  const { poolState, failedOfferings, nominated } = facts?.state ?? {};
   const failed = failedOfferings?.flatMap(({ instanceTypes, ...alike }) =>
     instanceTypes.map((instanceType) => ({ instanceType, ...alike })),
   );
@@ -100,7 +100,7 @@ export async function collectSnapshot(
     time: clusterTime(nowMs, facts?.state ?? {}),
     ...(facts === undefined ? {} : { settings: facts.settings.settings }),
     objects: { apiVersion: 'v1', kind: 'List', items },
-    nodeState: machinesOf(items),
+    nodeState: machinesOf(items, new Set(nominated)),
     ...(poolState === undefined ? {} : { poolState }),
     ...(failed === undefined ? {} : { failedOfferings: failed }),
   };

@@ -11,8 +11,17 @@ interface ClaimShape {
   status?: { providerID?: string; nodeName?: string; conditions?: { type: string; status?: string }[] };
 }
 
-/** One entry per Node, and per NodeClaim that has no Node yet, launched or not. */
-export function machinesOf(objects: readonly SnapshotObject[]): NodeStateEntry[] {
+/** One entry per Node, and per NodeClaim that has no Node yet, launched or not. `nominated`: as the controller says. */
+export function machinesOf(
+  objects: readonly SnapshotObject[],
+  nominated: ReadonlySet<string> = new Set(),
+): NodeStateEntry[] {
+  return entriesOf(objects).map((entry) =>
+    nominated.has(entry.node ?? entry.nodeClaim ?? '') ? { ...entry, nominated: true } : entry,
+  );
+}
+
+function entriesOf(objects: readonly SnapshotObject[]): NodeStateEntry[] {
   const claims = new Map<string, SnapshotObject>();
   for (const object of objects) {
     const providerID = object.kind === 'NodeClaim' ? claimStatus(object).providerID : undefined;

@@ -15,9 +15,10 @@ export interface ControllersOptions {
   log: Log;
   random: () => number;
   settings: Settings;
-  /** What the cluster sells, and how fast its time passes. */
+  /** What the cluster sells. */
   catalogue: string;
-  speed: number;
+  /** How fast its time passes just now, 0 while it stands still, and the machine's own time; left out where they are one. */
+  pace?: { speed(): number; real: Clock };
   /** False: the cluster is only looked at. */
   act: boolean;
 }
@@ -27,6 +28,8 @@ export interface Controllers {
   decisions: DecisionRing;
   live: LiveView;
   metrics: ReturnType<typeof prometheusMetrics>;
+  /** What no object says is written down for readers at once: after a change of pace their idea of the time is wrong. */
+  publishNow(): Promise<void>;
   /** Resolves when `signal` has ended everything; rejects when a part fails. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -37,7 +40,7 @@ const lease = { name: 'karpenter-leader-election', namespace: 'kube-system' };
 const clockMs = 30_000;
 
 export function makeControllers(options: ControllersOptions): Controllers {
-  const { kube, clock, cloud, log, random, settings, catalogue, speed, act } = options;
+  const { kube, clock, cloud, log, random, settings, catalogue, pace, act } = options;
   const metrics = prometheusMetrics();
   const decisions = new DecisionRing(clock, metrics);
   const assembly = assemble({
@@ -56,15 +59,20 @@ export function makeControllers(options: ControllersOptions): Controllers {
   const { context, touches, caches, leading } = assembly;
   const live = new LiveView({ context, touches, real: new RealClock(), decisions });
   let told: PublishedState['clock'];
-  const annotations = (): Record<string, string> => {
-    const isStale = told === undefined || Date.now() - Date.parse(told.realTime) > clockMs;
-    if (isStale) told = { time: formatTime(clock.now()), realTime: formatTime(Date.now()), speed };
-    return publishedAnnotations(context, { catalogue }, speed === 1 ? undefined : told);
+  const clockNote = (): PublishedState['clock'] => {
+    if (pace === undefined) return undefined;
+    const realMs = pace.real.now();
+    const speed = pace.speed();
+    const isStale = told === undefined || told.speed !== speed || realMs - Date.parse(told.realTime) > clockMs;
+    if (isStale) told = { time: formatTime(clock.now()), realTime: formatTime(realMs), speed };
+    return told;
   };
-  const publishing = publisher({ kube, clock, log, lease, annotations });
+  const annotations = () => publishedAnnotations(context, { catalogue }, clockNote());
+  const publishing = publisher({ kube, clock: pace?.real ?? clock, log, lease, annotations });
+  const publishNow = (): Promise<void> => (act ? publishing.publishNow() : Promise.resolve());
   const run = async (signal: AbortSignal): Promise<void> => {
     await cloud.recover((await context.kube.list(nodeClaims)).items);
     await new Manager({ clock, caches, leading: [...leading, ...(act ? [publishing] : [])] }).run(signal);
   };
-  return { assembly, decisions, live, metrics, run };
+  return { assembly, decisions, live, metrics, publishNow, run };
 }

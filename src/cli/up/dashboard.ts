@@ -1,5 +1,6 @@
 // The dashboard of the embedded cluster: the same page as everywhere, with the player.
-import type { Kube } from '../../ports/index.ts';
+import type { Clock } from '../../base/index.ts';
+import { type Kube, resources } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { type DashboardServer, serveDashboard, WhatIfs } from '../../server/index.ts';
 import { findingsIn } from '../validate/findings-in.ts';
@@ -16,10 +17,18 @@ export interface UpDashboardOptions extends Controllers {
 }
 
 export function serveUpDashboard(options: UpDashboardOptions): Promise<DashboardServer> {
-  const { assembly, decisions, live, kube, clock, host, port } = options;
+  const { assembly, decisions, live, kube, clock, host, port, publishNow } = options;
   const { context } = assembly;
   const real = new RealClock();
-  const player = upPlayer({ kube, clock, decisions });
+  const player = upPlayer({
+    kube,
+    clock,
+    decisions,
+    async rest() {
+      if (clock.paused) await settled(kube, real);
+      await publishNow();
+    },
+  });
   return serveDashboard({
     context,
     live,
@@ -30,4 +39,21 @@ export function serveUpDashboard(options: UpDashboardOptions): Promise<Dashboard
     port,
     whatIfs: new WhatIfs({ context, live, real, validate: findingsIn }),
   });
+}
+
+const lookMs = 100;
+/** So long without a write, and what was under way when time stopped is done. */
+const quietLooks = 3;
+const mostLooks = 50;
+
+/** Time stands still, but work that was under way goes on until it waits for time. Resolves when writes have ended. */
+async function settled(kube: Kube, real: Clock): Promise<void> {
+  let version = '';
+  let quiet = 0;
+  for (let looks = 0; looks < mostLooks && quiet < quietLooks; looks++) {
+    const { resourceVersion } = await kube.list(resources.namespaces, { limit: 1 });
+    quiet = resourceVersion === version ? quiet + 1 : 0;
+    version = resourceVersion;
+    await real.sleep(lookMs);
+  }
 }

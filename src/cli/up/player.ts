@@ -12,6 +12,8 @@ export interface PlayerOptions {
   kube: Kube;
   clock: ScaledClock;
   decisions: DecisionRing;
+  /** Resolves once what was under way has come to rest and readers know about the new pace. */
+  rest(): Promise<void>;
 }
 
 const nodeClass = { name: 'default' };
@@ -27,7 +29,7 @@ const faultsNamed: Readonly<Record<string, (zone: string) => KwokFaults>> = {
   throttle: () => ({ throttling: { percent: 60 } }),
 };
 
-export function upPlayer({ kube, clock, decisions }: PlayerOptions): PlayerState {
+export function upPlayer({ kube, clock, decisions, rest }: PlayerOptions): PlayerState {
   const active = new Set<string>();
   const state = () => ({ speed: clock.speed, paused: clock.paused, faults: [...active] });
   const mark = (message: string): void => {
@@ -66,10 +68,12 @@ export function upPlayer({ kube, clock, decisions }: PlayerOptions): PlayerState
         }
         clock.setSpeed(wanted);
         mark(`speed ${wanted}×`);
+        await rest();
       }
       if (typeof paused === 'boolean') {
         clock.setPaused(paused);
         mark(paused ? 'paused' : 'goes on');
+        await rest();
       }
       if (typeof fault === 'string') {
         if (!Object.hasOwn(faultsNamed, fault)) {

@@ -136,8 +136,8 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
     const { catalogue, facts } = await simulatedCatalogue(flags.catalogue);
     const cloud = new KwokCloud({ kube, clock, log, random, catalogue, facts });
     enders.push(() => cloud.dispose());
-    const { speed } = flags;
-    const about = { settings, catalogue: flags.catalogue, speed, act: flags.controllers };
+    const pace = { speed: () => (clock.paused ? 0 : clock.speed), real: new RealClock() };
+    const about = { settings, catalogue: flags.catalogue, pace, act: flags.controllers };
     const parts = makeControllers({ kube, clock, cloud, log, random, ...about });
     later.metrics = parts.metrics;
     const port = flags.dashboardPort ?? (flags.port === 0 ? 0 : flags.port + 1);

@@ -40,7 +40,6 @@ beforeAll(async () => {
     act: false,
     settings: parseSettings({}, {}).settings,
     catalogue: 'generic',
-    speed: 1,
   });
   const running = run(stop.signal);
   const { context } = assembly;

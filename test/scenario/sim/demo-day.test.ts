@@ -51,7 +51,7 @@ async function run(seed: number, hours: number): Promise<{ moments: Moment[]; du
   const cloud = new KwokCloud({ kube, clock, log: silentLog, random, ...catalogue });
   const stop = new AbortController();
   const { settings } = parseSettings({}, {});
-  const about = { settings, catalogue: 'generic', speed: 1, act: true };
+  const about = { settings, catalogue: 'generic', act: true };
   const controllers = makeControllers({ kube, clock, cloud, log: silentLog, random, ...about }).run(stop.signal);
   const demo = await startDemo({ kube, clock, dayMs: 3_600_000, onFailure });
   const moments: Moment[] = [];
