@@ -72,7 +72,8 @@ function App() {
         </p>
       )}
       {hidden.length > 0 && <p class="banner note">{hidden.join(' · ')}</p>}
-      <main class={route.value.view}>
+      {/* It scrolls where the window is low: keys must reach it. */}
+      <main class={route.value.view} tabIndex={0}>
         <h1 class="visually-hidden">{`Kerf: ${route.value.view}`}</h1>
         <Page />
       </main>

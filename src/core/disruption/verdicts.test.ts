@@ -71,6 +71,29 @@ test('what several pods have in common is named once, with the pods', () => {
   ]);
 });
 
+test('what pods say comes in the same order whichever pod was seen first', () => {
+  const apps = ['web', 'api', 'db'];
+  const budgets = apps.map((app) =>
+    object('policy/v1', 'PodDisruptionBudget', app, {
+      metadata: { namespace: 'default' },
+      spec: { selector: { matchLabels: { app } } },
+      status: { disruptionsAllowed: 0 },
+    }),
+  );
+  const guard = { [annotation.doNotDisrupt]: 'true' };
+  const pods = apps.flatMap((app) => [
+    running('a', { name: app, cpu: '1', labels: { app } }),
+    running('a', { name: `${app}-guard`, cpu: '1', annotations: guard }),
+  ]);
+  const cluster = [pool(), ...machine('a', { type: 'c16' }), ...budgets];
+  const blockers = (own: SnapshotObject[]) => verdictsOf([...cluster, ...own])[0]?.blockers;
+  expect(blockers(pods.toReversed())).toEqual(blockers(pods));
+  expect(blockers(pods)?.map(({ code }) => code)).toEqual([
+    ...apps.map(() => 'PodDoNotDisrupt'),
+    ...apps.map(() => 'PodBudgetExhausted'),
+  ]);
+});
+
 test('removing what is named lets the node go', () => {
   const closed = pool('default', { budgets: [{ nodes: '0' }] });
   expect(codes([closed, ...machine('a')])).toEqual(['Budget']);

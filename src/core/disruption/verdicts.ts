@@ -239,13 +239,24 @@ function told(problems: Iterable<Problem>): VerdictBlocker[] {
     if (same === undefined) byText.set(problem.message, { problem, pods });
     else same.pods.push(...pods);
   }
-  // By name: the order in which a cache came to know pods is not the same for every reader.
-  return [...byText.values()].map(({ problem, pods: unordered }) => {
+  // By name, and what pods say by its text: the order in which a cache came to know pods is not the same for every reader.
+  return inOrder([...byText.values()]).map(({ problem, pods: unordered }) => {
     const pods = unordered.toSorted();
     const { code, message } = problem;
     const suggestion = problem.suggestion ?? suggestions[code];
     return { code, message, ...(suggestion === undefined ? {} : { suggestion }), ...(pods.length > 0 ? { pods } : {}) };
   });
+}
+
+/** What is said of pods stays where it is; among itself annotations come first, then everything by its text. */
+function inOrder<T extends { problem: Problem }>(all: readonly T[]): readonly T[] {
+  const isOfPod = ({ problem }: T): boolean => problem.pod !== undefined;
+  const rank = ({ problem }: T): number => (problem.code === 'PodDoNotDisrupt' ? 0 : 1);
+  const ofPods = all
+    .filter(isOfPod)
+    .sort((left, right) => rank(left) - rank(right) || (left.problem.message < right.problem.message ? -1 : 1))
+    .values();
+  return all.map((each) => (isOfPod(each) ? (ofPods.next().value as T) : each));
 }
 
 /** Time alone does not free it: somebody has to change something. */
