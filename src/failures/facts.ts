@@ -2,7 +2,9 @@
 // controller's objects, the roles of nodes. Where a name is unknown, what stands in its place can still be pasted.
 import { ageMs, type Evidence } from './evidence.ts';
 import { at, listAt, mapAt, type Plain, textAt } from './fields.ts';
-import { labelsOf, type Stored } from './objects.ts';
+import { conditionOf, labelsOf, type Stored } from './objects.ts';
+import { podDemands } from './pools.ts';
+import { poolLabel } from './relations.ts';
 
 const controllerNames = new Set(['karpenter', 'kerf']);
 
@@ -160,8 +162,37 @@ export function minorVersion(evidence: Evidence): number | undefined {
   return undefined;
 }
 
-/** Pods that the scheduler refused, older than `leastMs`: waiting for seconds is normal. */
-export function waitingPods(evidence: Evidence, leastMs = 2 * 60_000): Stored[] {
+/** Pods that wait for a node which a pool could launch, older than `leastMs`: waiting for seconds is normal. */
+export const waitingPods = (evidence: Evidence, leastMs = 2 * 60_000): Stored[] =>
+  refusedPods(evidence, leastMs).filter(couldBePools);
+
+/** Keys of nodes that no pool launches: node groups and Fargate. */
+const foreignKey = /^(eks\.amazonaws\.com\/|alpha\.eksctl\.io\/|cloud\.google\.com\/|kubernetes\.azure\.com\/)/;
+const otherReason = /unbound immediate PersistentVolumeClaims|persistentvolumeclaim "[^"]*" not found|being deleted/i;
+
+/** Not pods that wait for something else: a gate, a volume, a node group, the node of their DaemonSet. */
+function couldBePools(pod: Stored): boolean {
+  const { object } = pod;
+  const scheduled = conditionOf(object, 'PodScheduled');
+  if (scheduled?.reason === 'SchedulingGated' || otherReason.test(scheduled?.message ?? '')) return false;
+  if (listAt(object, 'metadata', 'ownerReferences').some((owner) => textAt(owner, 'kind') === 'DaemonSet'))
+    return false;
+  if (textAt(object, 'spec', 'schedulerName') === 'fargate-scheduler') return false;
+  if (avoidsPools(mapAt(object, 'spec'))) return false;
+  return ![...podDemands(pod).keys()].some((key) => foreignKey.test(key));
+}
+
+function avoidsPools(spec: Plain): boolean {
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+  return listAt(spec, 'affinity', 'nodeAffinity', required, 'nodeSelectorTerms').some((term) =>
+    listAt(term, 'matchExpressions').some(
+      (one) => textAt(one, 'key') === poolLabel && textAt(one, 'operator') === 'DoesNotExist',
+    ),
+  );
+}
+
+/** Pods that the scheduler refused, older than `leastMs`. */
+export function refusedPods(evidence: Evidence, leastMs = 2 * 60_000): Stored[] {
   return evidence.objects.of('Pod').filter((pod) => {
     const { object } = pod;
     if (textAt(object, 'status', 'phase') !== 'Pending' || textAt(object, 'spec', 'nodeName') !== '') return false;

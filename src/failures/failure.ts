@@ -57,6 +57,9 @@ export type Milestone =
   | 'launched'
   | 'controllerStarted'
   | 'podStarted'
+  | 'sandboxPulled'
+  | 'controllerDescribed'
+  | 'otherComponent'
   | 'nodeDeleted'
   | 'autoscaler';
 
@@ -76,6 +79,8 @@ export interface Sign {
   until?: readonly Milestone[];
   /** In a log, counts only where the text is the autoscaler's own: others have such lines for reasons of their own. */
   ownLog?: true;
+  /** Counts only where the same text also says this, however far away: the head of `kubectl describe`, for instance. */
+  beside?: Milestone;
   /** Counts although the object of the event is well: about its removal, not its start. */
   evenWhenWell?: true;
   /** Only a sign when it stands at least this often in one text (a lone transient error is not a failure). */

@@ -2,7 +2,7 @@
 // id explains which is data of the entries (`explains`); whether it does in this case is decided by the objects: a cause at
 // one node class explains the claims that hang on it and leaves those of another class alone.
 import type { Evidence } from './evidence.ts';
-import type { Consequence, Failure, FailureId, Finding } from './failure.ts';
+import type { Consequence, Failure, FailureId, Finding, ObjectRef } from './failure.ts';
 import { below, isBelow } from './relations.ts';
 
 export interface Folded {
@@ -26,7 +26,8 @@ export function foldConsequences(
     const taken = consequences.get(cause) ?? [];
     left = left.flatMap((other): Finding[] => {
       if (other === cause || !explains(entries, cause.id, other.id)) return [other];
-      const rest = reached === undefined ? [] : other.objects.filter((object) => !isBelow(object, reached));
+      // Pods and the like go with what they wait for: only places decide whether the cause reaches them.
+      const rest = reached === undefined ? [] : other.objects.filter((one) => isPlace(one) && !isBelow(one, reached));
       const isWhole = other.objects.length === 0 || rest.length === 0 || !isScoped(cause);
       const { id, summary, objects } = other;
       taken.push({ id, summary, objects: isWhole ? objects : objects.filter((object) => !rest.includes(object)) });
@@ -51,9 +52,9 @@ export function foldConsequences(
 }
 
 /** Causes whose objects say where they act; others (a role, the controller, a log line) act everywhere. */
-function isScoped({ objects }: Finding): boolean {
-  return objects.some(({ kind }) => ['EC2NodeClass', 'NodePool', 'NodeClaim', 'Node'].includes(kind));
-}
+const isScoped = ({ objects }: Finding): boolean => objects.some(isPlace);
+
+const isPlace = ({ kind }: ObjectRef): boolean => ['EC2NodeClass', 'NodePool', 'NodeClaim', 'Node'].includes(kind);
 
 /** Follows `explains` over several steps, so that a chain folds into its beginning even if the middle was not seen. */
 function explains(entries: ReadonlyMap<FailureId, Failure>, cause: FailureId, consequence: FailureId): boolean {

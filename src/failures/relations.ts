@@ -25,7 +25,9 @@ export function below(refs: readonly ObjectRef[], { objects }: Evidence): Readon
   for (const claim of objects.of('NodeClaim'))
     if (classes.has(nodeClassNameOf(claim)) || reached.has(`NodePool/${poolNameOf(claim)}`))
       reached.add(keyOf(refOf(claim)));
+  // A node and its claim are one machine.
   for (const claim of objects.of('NodeClaim')) {
+    if (reached.has(`Node/${textAt(claim.object, 'status', 'nodeName')}`)) reached.add(keyOf(refOf(claim)));
     const node = textAt(claim.object, 'status', 'nodeName');
     if (node !== '' && reached.has(keyOf(refOf(claim)))) reached.add(`Node/${node}`);
   }

@@ -36,9 +36,44 @@ export const milestones: Readonly<Record<Milestone, { words: readonly string[]; 
       'controller.provisioning',
       'ec2nodeclass',
       'checking ec2 api',
+      'ec2 api connectivity',
+      'instanceprofile.garbagecollection',
+      '"logger":"controller',
+      '"commit":"',
+      'controller.aws',
     ],
     pattern:
-      /karpenter|\bkerf\b|nodeclaim|nodepool|controller\.provisioning|ec2nodeclass|checking ec2 api connectivity/i,
+      /karpenter|\bkerf\b|nodeclaim|nodepool|controller\.provisioning|ec2nodeclass|ec2 api connectivity|instanceprofile\.garbagecollection|"logger": ?"controller\b|"commit": ?"[0-9a-f]{7}(?:-dirty)?"|\bcontroller\.aws\b/i,
+  },
+  sandboxPulled: {
+    words: ['pull sandbox image', 'sandbox-image.service'],
+    pattern:
+      /(?:Started|Finished) (?:sandbox-image\.service|pull sandbox image)|sandbox-image\.service: (?:Succeeded|Deactivated successfully)/i,
+  },
+  /** The head of what `kubectl describe` prints about a pod of the controller. */
+  controllerDescribed: {
+    words: ['name: '],
+    pattern: /^Name: (?:karpenter|kerf)-[a-z0-9]{6,10}-[a-z0-9]{5}\b/,
+  },
+  /** Logs of neighbours with credentials of their own, which have the same troubles for reasons of their own. */
+  otherComponent: {
+    words: [
+      'aws-load-balancer-controller',
+      'external-dns',
+      'external-secrets',
+      'ebs-csi',
+      'efs-csi',
+      'ebs.csi.aws.com',
+      'cluster-autoscaler',
+      'cluster autoscaler',
+      'cert-manager',
+      'fluent-bit',
+      'fluentd',
+      'cloudwatch-agent',
+      'velero',
+    ],
+    pattern:
+      /aws-load-balancer-controller|external-(?:dns|secrets)|e[bf]s[.-]csi|cluster.autoscaler|cert-manager|fluent-?(?:bit|d)|cloudwatch-agent|velero/i,
   },
   podStarted: { words: ['started container'], pattern: /started container/i },
   nodeDeleted: {

@@ -18,6 +18,9 @@ const reach = 4_000;
 const longestLine = 1 << 20;
 const linesBefore = 3;
 const linesAfter = 4;
+/** A log this short may have ended before it could say whose it is. */
+const shortLog = 50;
+const ownName = /karpenter|kerf/i;
 /** Wider matches are two unrelated lines. */
 const shownChars = 400;
 
@@ -316,7 +319,8 @@ export class TextStream {
     return [...this.#progress].flatMap(([index, { count, places, lastAt, lastTimeMs }]) => {
       const { sign } = this.#compiled.targets[index] as Target;
       if (count < (sign.atLeast ?? 1)) return [];
-      if (sign.ownLog === true && this.#source.kind === 'log' && !reached.has('autoscaler')) return [];
+      if (sign.ownLog === true && !this.#isOwn(reached)) return [];
+      if (sign.beside !== undefined && !reached.has(sign.beside)) return [];
       if (sign.until?.some((milestone) => (reached.get(milestone) ?? -1) > lastAt) === true) return [];
       return places.map((place) => ({
         ...place,
@@ -324,6 +328,14 @@ export class TextStream {
         ...(lastTimeMs === undefined ? {} : { timeMs: Math.max(place.timeMs ?? lastTimeMs, lastTimeMs) }),
       }));
     });
+  }
+
+  /** The autoscaler's own log, by what it says; one that ends in its first line may say it by its name alone. */
+  #isOwn(reached: ReadonlyMap<Milestone, number>): boolean {
+    const { kind, source } = this.#source;
+    if (reached.has('autoscaler')) return true;
+    if (reached.has('otherComponent')) return false;
+    return kind !== 'log' || (this.#line < shortLog && ownName.test(source));
   }
 }
 

@@ -14,7 +14,7 @@ export const eniMaxPodsEntryMissing: Failure = {
     {
       words: ['eni-max-pods'],
       pattern:
-        /No entry for (?:type )?['"]?(?<type>[a-z0-9-]+\.[a-z0-9-]+)['"]? in \/etc\/eks\/eni-max-pods\.txt|(?:unknown|unsupported|not found|missing).{0,60}(?<type2>[a-z][a-z0-9-]+\.[a-z0-9]+).{0,60}eni-max-pods/i,
+        /No entry for (?:type )?['"]?(?<type>[a-z0-9-]+\.[a-z0-9-]+)['"]? (?:was |is )?(?:found )?in \/etc\/eks\/eni-max-pods\.txt|(?:unknown|unsupported|not found|missing).{0,60}(?<type2>[a-z][a-z0-9-]+\.[a-z0-9]+).{0,60}eni-max-pods/i,
     },
   ],
   fromText(sightings) {

@@ -27,9 +27,10 @@ export const noneForClusterVersion: Failure = {
         'unsupportedalias',
         'no amis exist',
         'no amis found',
+        'discover any amis',
       ],
       pattern:
-        /AMISelector did not match any AMIs|\bAMINotFound\b|AL2 aliases are no longer supported|\bUnsupportedAlias\b|no amis (?:exist given constraints|found|were found)/i,
+        /AMISelector did not match any AMIs|\bAMINotFound\b|AL2 aliases are no longer supported|\bUnsupportedAlias\b|no amis (?:exist given constraints|found|were found)|failed to discover any AMIs/i,
       where: ['log', 'cli', 'asked'],
       until: ['launched'],
     },

@@ -18,13 +18,13 @@ export const sandboxImagePullStuck: Failure = {
       words: ['sandbox-image', 'pull-sandbox-image'],
       pattern:
         /sandbox-image\.service.{0,300}(?:activating \(start\)|timed? ?out|Failed with result|start operation timed out)|pull-sandbox-image\.sh.{0,300}(?:timeout|timed out|deadline exceeded|sleep \d+|failed|runtime error|panic|goroutine|RunAsSubcommand)/i,
-      until: ['nodeReady', 'podStarted'],
+      until: ['nodeReady', 'podStarted', 'sandboxPulled'],
     },
     {
       words: ['/eks/pause'],
       pattern:
         /(?:failed to (?:pull|get|resolve)|ErrImagePull|pulling|pull and unpack).{0,260}\/eks\/pause[:@][\w.-]+.{0,400}(?:i\/o timeout|deadline exceeded|timed out|connection refused|no such host|Client\.Timeout|network is unreachable)/i,
-      until: ['nodeReady', 'podStarted'],
+      until: ['nodeReady', 'podStarted', 'sandboxPulled'],
     },
     {
       words: ['ecr get-login-password'],
@@ -32,7 +32,7 @@ export const sandboxImagePullStuck: Failure = {
         /aws ecr get-login-password --region (?<region>[\w-]+)\s*$|aws ecr get-login-password.{0,160}(?:timed out|Connect timeout|hang|stuck|Could not connect)/i,
       where: ['node', 'asked'],
       confidence: 'likely',
-      until: ['nodeReady', 'podStarted'],
+      until: ['nodeReady', 'podStarted', 'sandboxPulled'],
     },
   ],
   fromText(sightings, evidence) {

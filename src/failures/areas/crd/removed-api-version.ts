@@ -25,6 +25,11 @@ export const removedApiVersion: Failure = {
         /no matches for kind "(?<kind>NodePool|NodeClaim|EC2NodeClass|Provisioner|AWSNodeTemplate|Machine)" in version "(?<version>karpenter\.(?:sh|k8s\.aws)\/v1(?:alpha|beta)\d)"/i,
     },
     {
+      words: ["isn't valid for cluster"],
+      pattern:
+        /resource \[(?<version>karpenter\.(?:sh|k8s\.aws)\/v1(?:alpha|beta)\d)\/(?<kind>\w+)\] isn't valid for cluster/i,
+    },
+    {
       words: ['resource type'],
       pattern: /the server doesn't have a resource type "(?<kind>provisioners?|awsnodetemplates?)"/i,
     },

@@ -1,6 +1,7 @@
 // One annotated pod keeps its node from every voluntary disruption, however old and empty the node is.
+import { parseGoDuration } from '../../../base/index.ts';
 import type { Evidence } from '../../evidence.ts';
-import type { Failure, Found } from '../../failure.ts';
+import type { Failure, Found, Sighting } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
 import { caught, fieldItem, foundIn } from '../../found.ts';
 import { kinds } from '../../needs.ts';
@@ -21,23 +22,23 @@ export const doNotDisruptBlocks: Failure = {
   needs: [kinds('Pod', 'Node')],
   signs: [
     {
-      words: ['do-not-disrupt', 'do-not-evict'],
+      words: ['do-not-disrupt', 'do-not-evict', 'do not evict annotation'],
       pattern:
-        /pod "?(?<pod>[\w-]+\/[\w.-]+)"? has "?karpenter\.sh\/do-not-(?:disrupt|evict)"? annotation|(?:pod|node) has "?karpenter\.sh\/do-not-(?:disrupt|evict)"? annotation|disruption is blocked (?:through|with) the "?karpenter\.sh\/do-not-disrupt"? annotation/i,
+        /pod "?(?<pod>[\w-]+\/[\w.-]+)"? has "?karpenter\.sh\/do-not-(?:disrupt|evict)"? annotation|pod "?(?<pod2>[\w-]+\/[\w.-]+)"? has do not evict annotation|(?:pod|node) has "?karpenter\.sh\/do-not-(?:disrupt|evict)"? annotation|disruption is blocked (?:through|with) the "?karpenter\.sh\/do-not-disrupt"? annotation/i,
       evenWhenWell: true,
       confidence: 'likely',
     },
   ],
-  fromText(sightings) {
-    const pod = caught(sightings, 'pod');
+  fromText(sightings, evidence) {
+    const pod = caught(sightings, 'pod') ?? caught(sightings, 'pod2');
     const [namespace = '"$NAMESPACE"', name = '"$POD"'] = (pod ?? '').split('/').filter((part) => part !== '');
-    return [
-      foundIn(sightings, {
-        summary: `${pod === undefined ? 'A pod' : `Pod ${pod}`} has ${annotation}: its node is not disrupted while it runs.`,
-        fix: fixFor(namespace, name),
-        ...(pod === undefined ? {} : { key: pod }),
-      }),
-    ];
+    const found = foundIn(sightings, {
+      summary: `${pod === undefined ? 'A pod' : `Pod ${pod}`} has ${annotation}: its node is not disrupted while it runs.`,
+      fix: fixFor(namespace, name),
+      ...(pod === undefined ? {} : { key: pod }),
+    });
+    // Every candidate gets such an event; only a node that is kept for long is a question.
+    return [sightings.every((one) => isYoung(one, evidence)) ? { ...found, confidence: 'possible' } : found];
   },
   check(evidence): Found[] {
     const pods = podsByNode(evidence);
@@ -49,13 +50,21 @@ export const doNotDisruptBlocks: Failure = {
       const drifted = driftOf(node, evidence);
       const share = cpuShare(node, own);
       const isSparse = share !== undefined && share < emptyShare;
-      if (drifted === undefined && !isSparse) return [];
+      const isExpired =
+        expiryMs(node, evidence) !== undefined && olderThan(evidence, node, expiryMs(node, evidence) ?? 0);
       const [keeper] = keepers;
       const why =
-        drifted === undefined ? `pods ask for ${Math.round((share ?? 0) * 100)} % of its cpu` : 'it has drifted';
+        drifted !== undefined
+          ? 'it has drifted'
+          : isExpired
+            ? 'it is older than its expireAfter'
+            : share === undefined
+              ? 'it is more than a day old'
+              : `pods ask for ${Math.round(share * 100)} % of its cpu`;
       return [
         {
-          confidence: 'likely',
+          // A busy node is kept anyway.
+          confidence: drifted !== undefined || isExpired || isSparse ? 'likely' : 'possible',
           summary: `Node ${node.name} stays although ${why}: ${keeper === undefined ? 'it' : `pod ${keeper.namespace}/${keeper.name}`} has ${annotation}.`,
           objects: [refOf(node), ...keepers.slice(0, 2).map(refOf)],
           evidence: [
@@ -72,6 +81,18 @@ export const doNotDisruptBlocks: Failure = {
     });
   },
 };
+
+/** An event about a node or claim that is not even a day old. */
+function isYoung({ about, kind }: Sighting, evidence: Evidence): boolean {
+  if (kind !== 'object' || about === undefined) return false;
+  const stored = evidence.objects.find(about.kind, about.name, about.namespace ?? '');
+  return stored !== undefined && !olderThan(evidence, stored, longMs);
+}
+
+function expiryMs(node: Stored, { objects }: Evidence): number | undefined {
+  const claim = objects.of('NodeClaim').find(({ object }) => textAt(object, 'status', 'nodeName') === node.name);
+  return parseGoDuration(textAt(claim?.object, 'spec', 'expireAfter'));
+}
 
 function driftOf(node: Stored, { objects }: Evidence): Stored | undefined {
   return objects

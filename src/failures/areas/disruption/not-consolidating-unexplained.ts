@@ -39,6 +39,13 @@ export const notConsolidatingUnexplained: Failure = {
       where: ['asked', 'cli'],
     },
     {
+      words: ["can't replace with a cheaper node", "can't remove without creating"],
+      pattern:
+        /can't replace with a (?:cheaper|lower-priced) node|can't remove without creating \d+ (?:candidates|nodes)/i,
+      confidence: 'possible',
+      where: ['asked', 'cli'],
+    },
+    {
       words: ['abandoning consolidation', 'consolidation timed out', 'abandoning single-node', 'abandoning multi-node'],
       pattern: /abandoning (?:single|multi)-node consolidation due to timeout|consolidation timed out/i,
       atLeast: 5,

@@ -4,8 +4,9 @@ import type { Failure, Found } from '../../failure.ts';
 import { numberAt, textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn } from '../../found.ts';
 import { kinds } from '../../needs.ts';
-import { isDeleting, refOf, type Stored } from '../../objects.ts';
+import { conditionOf, isDeleting, refOf, type Stored } from '../../objects.ts';
 import { allowsNothing, neverAllows, selects } from './budgets-of-pods.ts';
+import { olderThan } from './usage.ts';
 
 export const pdbBlocks: Failure = {
   id: 'disruption/pdb-blocks',
@@ -74,7 +75,7 @@ export const pdbBlocks: Failure = {
       if (never === undefined && !isSeen) return [];
       return [
         {
-          confidence: isSeen ? 'certain' : 'possible',
+          confidence: isSeen ? 'certain' : held.some((pod) => isKept(pod, evidence)) ? 'likely' : 'possible',
           summary: `PDB ${budget.namespace}/${budget.name} allows no eviction${never === undefined ? ' while its pods are not healthy' : `: ${never}`}; the nodes of ${held.length === 1 ? 'its pod' : `its ${held.length} pods`} cannot be disrupted.`,
           objects: [refOf(budget), ...held.slice(0, 2).map(refOf)],
           evidence: [
@@ -92,6 +93,15 @@ export const pdbBlocks: Failure = {
     });
   },
 };
+
+/** The pod's node should have gone by now: it has drifted, or is more than a day old. */
+function isKept(pod: Stored, evidence: Evidence): boolean {
+  const name = textAt(pod.object, 'spec', 'nodeName');
+  const node = evidence.objects.find('Node', name);
+  const claim = evidence.objects.of('NodeClaim').find(({ object }) => textAt(object, 'status', 'nodeName') === name);
+  if (claim !== undefined && conditionOf(claim.object, 'Drifted')?.status === 'True') return true;
+  return node !== undefined && olderThan(evidence, node, 24 * 3_600_000);
+}
 
 /** Budgets that events and logs name as the reason. */
 function namedInEvents({ sightings }: Evidence): Set<string> {

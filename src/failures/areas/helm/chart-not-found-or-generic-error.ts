@@ -35,6 +35,12 @@ export const chartNotFoundOrGenericError: Failure = {
         /(?:Error|failed|404|not a valid chart repository|cannot be reached).{0,200}charts\.karpenter\.sh|charts\.karpenter\.sh.{0,200}(?:not a valid chart repository|cannot be reached|404|not found)/i,
     },
     {
+      words: ['public.ecr.aws/v2/karpenter/'],
+      pattern:
+        /(?:failed to do request|unexpected status).{0,40}https:\/\/public\.ecr\.aws\/v2\/karpenter\/karpenter(?:-crd)?\/manifests\/(?<version>[\w.+-]+)/i,
+      unless: /403|Forbidden|authorization token|i\/o timeout|no such host/i,
+    },
+    {
       words: ['failed to download'],
       pattern:
         /failed to download "?(?:oci:\/\/public\.ecr\.aws\/karpenter\/|karpenter\/)karpenter(?:-crd)?"?(?: at version "?(?<version>[\w.]+)"?)?/i,

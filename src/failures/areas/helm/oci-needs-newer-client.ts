@@ -47,4 +47,5 @@ export const ociNeedsNewerClient: Failure = {
       }),
     ];
   },
+  explains: ['helm/chart-not-found-or-generic-error'],
 };

@@ -18,7 +18,13 @@ export const podIdentityAssociationWrong: Failure = {
   needs: [kinds('ServiceAccount', 'Deployment'), answer('eks-list-pod-identity-associations')],
   signs: [
     {
-      words: ['169.254.170.23', 'assumeroleforpodidentity', 'eks auth'],
+      words: [
+        '169.254.170.23',
+        'assumeroleforpodidentity',
+        'assume the associated role',
+        'association found',
+        'associations found',
+      ],
       pattern:
         /AssumeRoleForPodIdentity.{0,200}(?:AccessDenied|ResourceNotFound|Unauthorized|not found)|EKS does not have permissions to assume the associated role|(?:failed to (?:load|refresh|retrieve) (?:cached )?credentials|credentials).{0,160}169\.254\.170\.23.{0,160}(?:connection refused|i\/o timeout|deadline exceeded|no route|404|403|400|not found)|No (?:pod identity )?associations? found/i,
       where: ['log', 'object', 'asked'],

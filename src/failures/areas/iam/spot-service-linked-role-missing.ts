@@ -15,9 +15,14 @@ export const spotServiceLinkedRoleMissing: Failure = {
   needs: [anyOf(texts('log', 'object'), answer('iam-get-role'))],
   signs: [
     {
-      words: ['servicelinkedrolecreationnotpermitted', 'spotslrcreationfailed', 'service-linked role for ec2 spot'],
+      words: [
+        'servicelinkedrolecreationnotpermitted',
+        'spotslrcreationfailed',
+        'service-linked role for ec2 spot',
+        'createservicelinkedrole',
+      ],
       pattern:
-        /ServiceLinkedRoleCreationNotPermitted|SpotSLRCreationFailed|do(?:es)? not have permission to create the service-linked role for EC2 Spot/i,
+        /ServiceLinkedRoleCreationNotPermitted|SpotSLRCreationFailed|do(?:es)? not have permission to create the service-linked role for EC2 Spot|not authorized to perform:? iam:CreateServiceLinkedRole.{0,200}(?:spot\.amazonaws\.com|AWSServiceRoleForEC2Spot)/i,
     },
   ],
   fromText: (sightings) => [

@@ -17,7 +17,7 @@ export const startupTaintNotRemoved: Failure = {
     {
       words: ['startuptaint', 'startup taint'],
       pattern:
-        /StartupTaint(?:s)? "(?<taint>[^"]+)" still exists?|reason["']?: ?["']?StartupTaintsExist|Startup taint(?:s)? ["'[]?(?<taint2>[\w./=:-]+)["'\]]? (?:still exist|(?:is |are )?not (?:been )?removed|remain)/i,
+        /StartupTaint(?:s)? "(?<taint>[^"]+)" still exists?|reason["']?: ?["']?StartupTaintsExist|Startup taint(?:s)? ["'[]?(?<taint2>[\w./=:-]+)["'\]]? (?:still exist|(?:is |are )?not (?:been )?removed|remain|(?:is |are )?still (?:on|present|there))/i,
       where: ['log', 'cli', 'asked'],
       until: ['nodeReady'],
       confidence: 'likely',

@@ -99,8 +99,7 @@ function policyProblems({ aws }: Evidence): Problem[] {
   return aws.of('sqs-get-queue-attributes').flatMap(({ body, source }): Problem[] => {
     const attributes = at(body, 'Attributes');
     // Only some attributes were asked for: nothing is known about the policy.
-    if (!isPlain(attributes) || (attributes['Policy'] === undefined && attributes['CreatedTimestamp'] === undefined))
-      return [];
+    if (!isPlain(attributes) || (attributes['Policy'] === undefined && !isWhole(attributes))) return [];
     if (statementsOf(policyOf(attributes['Policy'])).some(letsEventsSend)) return [];
     return [
       {
@@ -110,6 +109,12 @@ function policyProblems({ aws }: Evidence): Problem[] {
     ];
   });
 }
+
+/** Settings that no one asks for one by one. */
+const isWhole = (attributes: Plain): boolean =>
+  attributes['CreatedTimestamp'] !== undefined ||
+  (attributes['QueueArn'] !== undefined &&
+    ['MessageRetentionPeriod', 'VisibilityTimeout', 'DelaySeconds'].some((name) => attributes[name] !== undefined));
 
 function letsEventsSend(statement: Plain): boolean {
   const principals = [

@@ -21,7 +21,7 @@ export const nthRelaunchLoop: Failure = {
     {
       words: ['rebalance', 'node-termination-handler', 'rebalance_recommendation'],
       pattern:
-        /(?:kind=|"kind":"?)REBALANCE_RECOMMENDATION.{0,400}(?:cordon|drain|evict)|aws-node-termination-handler.{0,300}(?:cordoned and drained|draining).{0,200}rebalance|rebalance recommendation.{0,300}node-termination-handler.{0,200}(?:cordon|drain)/i,
+        /(?:kind=|"kind":"?)REBALANCE_RECOMMENDATION.{0,400}(?:cordon|drain|evict)|aws-node-termination-handler.{0,300}(?:cordoned and drained|draining).{0,200}rebalance|aws-node-termination-handler.{0,200}rebalance recommendation (?:received|detected).{0,200}(?:cordon|drain)|rebalance recommendation.{0,300}node-termination-handler.{0,200}(?:cordon|drain)/i,
       confidence: 'likely',
       evenWhenWell: true,
     },

@@ -21,9 +21,9 @@ export const nodeRoleNotMapped: Failure = {
   needs: [kinds('EC2NodeClass'), anyOf(answer('eks-list-access-entries'), kinds('ConfigMap'))],
   signs: [
     {
-      words: ['unauthorized', 'must be logged in'],
+      words: ['unauthorized', 'must be logged in', 'nodes is forbidden'],
       pattern:
-        /Unable to register node\b.{0,120}(?:err="|with API server: )(?:Unauthorized|.{0,60}must be logged in)|Failed to contact API server when waiting for CSINode publishing: Unauthorized|Failed to ensure lease exists.{0,60}Unauthorized|failed to (?:list|watch) \*v1\.(?:Node|Service|CSIDriver|RuntimeClass|Pod)\b: Unauthorized|Error updating node status.{0,120}Unauthorized/i,
+        /Unable to register node\b.{0,120}(?:err="|with API server: )(?:Unauthorized|.{0,60}must be logged in)|Failed to contact API server when waiting for CSINode publishing: Unauthorized|(?:initialize CSINode|CSINode annotation).{0,160}caused by: Unauthorized|Unable to register node\b.{0,120}nodes is forbidden: User "(?!system:node:)[^"]+" cannot create resource|Failed to ensure lease exists.{0,60}Unauthorized|failed to (?:list|watch) \*v1\.(?:Node|Service|CSIDriver|RuntimeClass|Pod)\b: Unauthorized|Error updating node status.{0,120}Unauthorized/i,
       until: ['registered', 'nodeReady'],
       where: ['node', 'asked', 'cli', 'log'],
     },

@@ -18,7 +18,13 @@ export const allocatableOverestimated: Failure = {
   needs: [kinds('NodeClaim')],
   signs: [
     {
-      words: ['consistency check failed', 'consistencycheckfailed', 'failedconsistencycheck', 'consistentstatefound'],
+      words: [
+        'consistency check failed',
+        'consistencycheckfailed',
+        'failedconsistencycheck',
+        'consistentstatefound',
+        '% of expected',
+      ],
       pattern:
         /Consistency Check Failed|ConsistencyCheckFailed|FailedConsistencyCheck|expected [\d.]+\w* of resource (?<resource>[\w./-]+), but found [\d.]+\w*/i,
       where: ['log', 'cli', 'asked'],

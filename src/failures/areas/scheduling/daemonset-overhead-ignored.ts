@@ -1,5 +1,5 @@
 // A new node that cannot hold both its workload and its DaemonSets.
-import { waitingPods } from '../../facts.ts';
+import { refusedPods } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { conditionItem, foundIn, refsOf } from '../../found.ts';
@@ -30,7 +30,7 @@ export const daemonsetOverheadIgnored: Failure = {
     }),
   ],
   check(evidence): Found[] {
-    const stuck = waitingPods(evidence, 5 * 60_000).filter(
+    const stuck = refusedPods(evidence, 5 * 60_000).filter(
       (pod) =>
         isDaemon(pod) &&
         /Insufficient (cpu|memory|pods)|Too many pods/i.test(conditionOf(pod.object, 'PodScheduled')?.message ?? ''),

@@ -20,7 +20,7 @@ export const noInstanceTypeFits: Failure = {
       words: ['no instance type', 'nocompatibleinstancetypes'],
       pattern: /no instance type (?:met|satisfied|which|has|had|fit)[^;{]{0,160}|NoCompatibleInstanceTypes/i,
       // Only the offering is missing, in one zone: a volume or a pin holds the pod there.
-      unless: /had enough resources had a required offering.{0,40}$|has the required offering/i,
+      unless: /had enough resources had a required offering.{0,40}$|instance type has (?:the|a) required offering/i,
       until: ['launched'],
     },
   ],

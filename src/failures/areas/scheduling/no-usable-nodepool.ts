@@ -31,12 +31,13 @@ export const noUsableNodepool: Failure = {
     // Without pods that wait, an empty cluster is just that.
     if (evidence.objects.isCollected('Pod') && waitingPods(evidence).length === 0) return [];
     if (evidence.objects.of('NodePool').some(isUsable)) return [];
-    return [
-      foundIn(sightings, {
-        summary: 'There is no NodePool to provision from: none exists, or none is ready.',
-        fix: fixLines,
-      }),
-    ];
+    const isWaitingKnown = evidence.isAsked || evidence.objects.isCollected('Pod');
+    const found = foundIn(sightings, {
+      summary: 'There is no NodePool to provision from: none exists, or none is ready.',
+      fix: fixLines,
+    });
+    // A log alone does not say whether pods wait, and a fresh install has no pool yet.
+    return [isWaitingKnown ? found : { ...found, confidence: 'possible' }];
   },
   check(evidence): Found[] {
     const { objects } = evidence;

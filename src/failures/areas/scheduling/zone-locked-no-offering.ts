@@ -18,9 +18,9 @@ export const zoneLockedNoOffering: Failure = {
   needs: [kinds('Pod', 'PersistentVolumeClaim', 'PersistentVolume', 'NodePool', 'EC2NodeClass')],
   signs: [
     {
-      words: ['had a required offering', 'has the required offering'],
+      words: ['had a required offering', 'has the required offering', 'has a required offering'],
       pattern:
-        /(?:topology\.kubernetes\.io\/zone|topology\.ebs\.csi\.aws\.com\/zone) In \[(?<zone>[\w-]+)\].{0,200}(?:had enough resources had a required offering|no instance type has the required offering)/i,
+        /(?:topology\.kubernetes\.io\/zone|topology\.ebs\.csi\.aws\.com\/zone) In \[(?<zone>[\w-]+)\].{0,200}(?:had enough resources had a required offering|no instance type has (?:the|a) required offering)/i,
       confidence: 'likely',
       until: ['launched'],
     },

@@ -1,6 +1,6 @@
 // Replicas of the controller that wait: how many there are, and how many nodes outside the autoscaler could take one.
 import type { Evidence } from '../../evidence.ts';
-import { controllerDeployments, controllerPods, podSpecOf, waitingPods } from '../../facts.ts';
+import { controllerDeployments, controllerPods, podSpecOf, refusedPods } from '../../facts.ts';
 import { listAt, mapAt, textAt } from '../../fields.ts';
 import { labelsOf, type Stored } from '../../objects.ts';
 import { poolLabel } from '../../relations.ts';
@@ -20,7 +20,7 @@ export function ownReplicas(evidence: Evidence): OwnReplicas | undefined {
   const deployment = controllerDeployments(evidence)[0];
   if (deployment === undefined) return undefined;
   const own = controllerPods(evidence);
-  const waiting = waitingPods(evidence).filter((pod) => own.includes(pod));
+  const waiting = refusedPods(evidence).filter((pod) => own.includes(pod));
   const running = own.filter(({ object }) => textAt(object, 'status', 'phase') === 'Running');
   const systemNodes = evidence.objects.isCollected('Node')
     ? evidence.objects.of('Node').filter(({ object }) => textAt(labelsOf(object), poolLabel) === '')

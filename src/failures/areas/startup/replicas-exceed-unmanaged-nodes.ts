@@ -38,6 +38,14 @@ export const replicasExceedUnmanagedNodes: Failure = {
       words: ["didn't match pod anti-affinity rules"],
       pattern: /(?:karpenter|kerf)-[a-z0-9]{6,10}-[a-z0-9]{5}.{0,300}didn't match pod anti-affinity rules/i,
     },
+    {
+      words: ["didn't match pod anti-affinity rules", 'nodes are available'],
+      pattern:
+        /\d+ node\(s\) didn't match (?:pod anti-affinity rules|pod topology spread constraints|Pod's node affinity)/i,
+      beside: 'controllerDescribed',
+      where: ['asked', 'cli'],
+      confidence: 'likely',
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {

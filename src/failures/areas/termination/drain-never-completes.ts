@@ -30,6 +30,13 @@ export const drainNeverCompletes: Failure = {
       confidence: 'likely',
     },
     {
+      words: ['awaitingvolumedetachment', 'drained'],
+      pattern: /\bDrained\b["',: =|]+(?:status["': ]+)?Unknown\b.{0,60}\bDraining\b|AwaitingVolumeDetachment/i,
+      where: ['asked', 'cli'],
+      until: ['nodeDeleted'],
+      confidence: 'possible',
+    },
+    {
       words: ['waiting to be evicted'],
       pattern: /(?<count>\d+) pods? (?:are|is) waiting to be evicted/i,
       where: ['log'],

@@ -26,7 +26,7 @@ export const finalizerAfterUninstall: Failure = {
     {
       words: [finalizer],
       pattern:
-        /karpenter\.sh\/termination.{0,400}(?:uninstall|removed|no longer (?:runs|running|installed)|controller is gone)|(?:uninstalled|removed|deleted) karpenter.{0,400}karpenter\.sh\/termination/i,
+        /karpenter\.sh\/termination.{0,400}(?:uninstall|removed|No resources found in (?:karpenter|kerf)\b|deployments\.apps "(?:karpenter|kerf)" not found|no longer (?:runs|running|installed)|controller is gone)|(?:uninstalled|removed|deleted) karpenter.{0,400}karpenter\.sh\/termination/i,
       confidence: 'likely',
       where: ['cli', 'asked'],
     },

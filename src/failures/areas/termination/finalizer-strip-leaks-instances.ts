@@ -1,6 +1,6 @@
 // Machines of the cluster that no node and no claim stands for: they run and are paid for, and nothing will stop them.
 import { ageMs, type Evidence } from '../../evidence.ts';
-import { named } from '../../facts.ts';
+import { clusterName, named } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { listAt, type Plain, textAt } from '../../fields.ts';
 import { foundIn } from '../../found.ts';
@@ -20,7 +20,7 @@ export const finalizerStripLeaksInstances: Failure = {
     {
       words: ['finalizers'],
       pattern:
-        /kubectl (?:patch|edit|get|-n) .{0,200}\bnodes?\b.{0,260}finalizers["']?:? ?(?:null|\[ ?(?:""|'')? ?\])|kubectl patch .{0,200}finalizers["']?: ?(?:null|\[\]).{0,160}\b(?:node|nodeclaim)s?\b/i,
+        /kubectl patch (?:node|nodeclaim)s?\b.{0,260}["']?op["']?: ?["']remove["'], ?["']path["']: ?["']\/metadata\/finalizers["']|kubectl (?:patch|edit|get|-n) .{0,200}\bnodes?\b.{0,260}finalizers["']?:? ?(?:null|\[ ?(?:""|'')? ?\])|kubectl patch .{0,200}finalizers["']?: ?(?:null|\[\]).{0,160}\b(?:node|nodeclaim)s?\b/i,
       confidence: 'likely',
       where: ['cli', 'asked'],
     },
@@ -75,9 +75,9 @@ function isStray(instance: Plain, evidence: Evidence): boolean {
   if (textAt(instance, 'State', 'Name') !== 'running') return false;
   if (tagOf(instance, 'karpenter.sh/nodepool') === '' && tagOf(instance, 'karpenter.sh/provisioner-name') === '')
     return false;
-  const cluster = evidence.cluster.name;
+  const cluster = clusterName(evidence);
   const owner = clusterOf(instance);
-  if (cluster !== undefined && owner !== undefined && owner !== cluster) return false;
+  if (!cluster.startsWith('"') && owner !== undefined && owner !== cluster) return false;
   const age = ageMs(evidence, textAt(instance, 'LaunchTime'));
   return age === undefined || age >= youngMs;
 }

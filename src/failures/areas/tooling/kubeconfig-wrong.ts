@@ -35,6 +35,13 @@ export const kubeconfigWrong: Failure = {
       where: ['cli', 'asked'],
     },
     {
+      words: ['must be logged in to the server'],
+      pattern:
+        /error: You must be logged in to the server \((?:Unauthorized|the server has asked for the client to provide credentials)/i,
+      where: ['cli', 'asked'],
+      confidence: 'likely',
+    },
+    {
       words: ['unable to connect to the server'],
       pattern:
         /Unable to connect to the server: dial tcp: lookup (?<server>[\w.-]+\.eks\.amazonaws\.com\S*?)[: ].{0,60}no such host/i,

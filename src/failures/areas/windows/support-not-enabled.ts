@@ -21,7 +21,7 @@ export const supportNotEnabled: Failure = {
   signs: [
     {
       words: ['privateipv4address', 'vpc-bridge'],
-      pattern: /pod does not have label vpc\.amazonaws\.com\/PrivateIPv4Address/i,
+      pattern: /pod (?:\S+ )?does not have label vpc\.amazonaws\.com\/PrivateIPv4Address/i,
     },
     {
       words: ['vpc.amazonaws.com/privateipv4address'],
