@@ -3,7 +3,6 @@ import { test } from 'vitest';
 import { condition, minutesAgo, object } from '../case.testing.ts';
 import {
   add,
-  type Cluster,
   claim,
   event,
   expectCauses,
@@ -377,7 +376,7 @@ test('has nothing above low: addresses', () => {
 });
 test('has nothing above low: subnets full', () => {
   const e = healthy();
-  e.aws['ec2-describe-subnets'].Subnets.forEach((s) => (s.AvailableIpAddressCount = 2));
+  e.aws['ec2-describe-subnets'].Subnets.forEach((s: Loose) => (s.AvailableIpAddressCount = 2));
   expectCauses(e, ['net/subnet-addresses-exhausted'], []);
 });
 test('has nothing above low: ICE is not a finding', () => {

@@ -249,7 +249,7 @@ test('names interruption/queue-not-configured: no queue', () => {
   const e = healthy({ allowsSpot: true });
   const d = get(e, 'Deployment', 'karpenter');
   d.spec.template.spec.containers[0].env = d.spec.template.spec.containers[0].env.filter(
-    (x) => x.name !== 'INTERRUPTION_QUEUE',
+    (x: Loose) => x.name !== 'INTERRUPTION_QUEUE',
   );
   expectCauses(e, ['interruption/queue-not-configured']);
 });
@@ -257,7 +257,7 @@ test('has nothing above low: no queue on-demand only', () => {
   const e = healthy({ allowsSpot: false });
   const d = get(e, 'Deployment', 'karpenter');
   d.spec.template.spec.containers[0].env = d.spec.template.spec.containers[0].env.filter(
-    (x) => x.name !== 'INTERRUPTION_QUEUE',
+    (x: Loose) => x.name !== 'INTERRUPTION_QUEUE',
   );
   expectCauses(e, []);
 });
