@@ -1,7 +1,7 @@
 // Every metric and label that rules and dashboards name is one that the process has; every alert leads to a known failure.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { alerts, dashboards } from './monitoring.ts';
+import { alerts, dashboards, rulesYaml } from './monitoring.ts';
 
 const known = new Map<string, Set<string>>();
 for (const line of readFileSync('docs/reference/metrics.md', 'utf8').split('\n')) {
@@ -48,5 +48,11 @@ test.each(expressions)('%s: %s', (_, expr) => {
 });
 
 test.each(alerts.map(({ name, runbook }) => [name, runbook]))('%s leads to %s', (_, runbook) => {
-  expect(failures).toContain(runbook);
+  expect(failures).toContain(`### \`${runbook}\``);
+});
+
+test('the rules link to the anchor of each alert, which the page has', () => {
+  const links = [...rulesYaml().matchAll(/runbook: docs\/reference\/failures\.md#(\S+)/g)].map(([, anchor]) => anchor);
+  expect(links).toHaveLength(alerts.length);
+  for (const anchor of links) expect(failures).toContain(`<a id="${anchor}"></a>`);
 });

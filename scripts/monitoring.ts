@@ -1,6 +1,7 @@
 // What `monitoring/` holds: Prometheus rules and Grafana dashboards, made from one list each. A test holds every expression
 // against docs/reference/metrics.md, and every alert against the catalogue of failures.
 import { stringify } from 'yaml';
+import { type FailureId, pageOf } from '../src/failures/index.ts';
 
 export interface Alert {
   name: string;
@@ -9,7 +10,7 @@ export interface Alert {
   for: string;
   summary: string;
   /** Id in docs/reference/failures.md. */
-  runbook: string;
+  runbook: FailureId;
 }
 
 const seconds = (type: string): string =>
@@ -62,7 +63,7 @@ export const alerts: readonly Alert[] = [
     expr: 'sum by (zone) (increase(karpenter_cloudprovider_instance_launch_failures_total[10m])) > 20',
     for: '5m',
     summary: 'Many launches fail in a zone.',
-    runbook: 'scheduling/zone-locked-no-offering',
+    runbook: 'scheduling/launch-rejected-by-provider',
   },
   {
     name: 'KerfAwsDenied',
@@ -120,7 +121,7 @@ export function rulesYaml(): string {
     expr,
     for: after,
     labels: { severity },
-    annotations: { summary, runbook: `docs/reference/failures.md, ${runbook}` },
+    annotations: { summary, failure: runbook, runbook: pageOf(runbook) },
   }));
   return `# Written by \`npm run generate\` from scripts/monitoring.ts.\n${stringify({ groups: [{ name: 'kerf', rules }] }, { lineWidth: 0 })}`;
 }

@@ -1,5 +1,6 @@
 // AWS clients for unit tests: real SDK clients whose `send` is answered by functions, one per command, and remembered.
 import { EC2Client } from '@aws-sdk/client-ec2';
+import { EKSClient } from '@aws-sdk/client-eks';
 import { IAMClient } from '@aws-sdk/client-iam';
 import { PricingClient } from '@aws-sdk/client-pricing';
 import { SSMClient } from '@aws-sdk/client-ssm';
@@ -41,6 +42,7 @@ function fake<Client extends { send: unknown }>(client: Client, answers: Answers
 }
 
 export const fakeEc2 = (answers: Answers): Fake<EC2Client> => fake(new EC2Client(options), answers);
+export const fakeEks = (answers: Answers): Fake<EKSClient> => fake(new EKSClient(options), answers);
 export const fakeIam = (answers: Answers): Fake<IAMClient> => fake(new IAMClient(options), answers);
 export const fakeSsm = (answers: Answers): Fake<SSMClient> => fake(new SSMClient(options), answers);
 export const fakePricing = (answers: Answers): Fake<PricingClient> => fake(new PricingClient(options), answers);

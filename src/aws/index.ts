@@ -14,6 +14,7 @@ export {
   checkEc2,
   type EksCluster,
   eksCluster,
+  findAwsAuth,
   findCaBundle,
   findClusterDns,
   findEndpoint,

@@ -58,6 +58,8 @@ export interface AwsProviderOptions {
   /** From a cache: asked for at every call. */
   nodeClassOf(name: string): EC2NodeClass | undefined;
   pricedByOverlay(): ReadonlySet<string>;
+  /** ConfigMap kube-system/aws-auth: undefined when there is none; throws when it may not be read. */
+  awsAuth?: () => Promise<object | undefined>;
 }
 
 export type AwsProvider = Awaited<ReturnType<typeof createAwsProvider>>;
@@ -120,7 +122,14 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     exhausted: (id) => counts.exhausted(id),
   });
   const profiles = new InstanceProfiles({ iam: clients.iam, clock, region, clusterName, unique: randomUUID });
-  const joining = new Joining({ ec2, eks: eksCluster(clients.eks, clusterName), profiles, clock, clusterName });
+  const joining = new Joining({
+    clients,
+    eks: eksCluster(clients.eks, clusterName),
+    profiles,
+    clock,
+    clusterName,
+    ...(options.awsAuth === undefined ? {} : { awsAuth: options.awsAuth }),
+  });
   const cloud = new AwsCloud({
     types,
     instances,

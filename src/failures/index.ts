@@ -1,6 +1,7 @@
 export { AwsAnswers } from './aws-answers.ts';
 export { areas, catalogue } from './catalogue.ts';
 export { instanceOf, unregisteredClaims } from './claims.ts';
+export { type Classifier, classifier } from './classify.ts';
 export { controllerIdentity } from './controller-identity.ts';
 export { diagnose, isAtLeast } from './diagnose.ts';
 export { type Evidence, evidenceOf } from './evidence.ts';
@@ -9,6 +10,7 @@ export {
   type CheckOutcome,
   type Diagnosis,
   type Failure,
+  type FailureId,
   type Finding,
   type ObjectRef,
   type Severity,
@@ -17,8 +19,10 @@ export {
   type TextKind,
 } from './failure.ts';
 export { listAt, textAt } from './fields.ts';
+export { apiServerGroups } from './network-rules.ts';
 export { objectTexts } from './object-texts.ts';
 export { Objects } from './objects.ts';
 export { failuresPage } from './reference-page.ts';
 export { type Codec, type ScannedText, TextScanner, type TextSource } from './text/scan.ts';
 export { stillOpen } from './text/still-open.ts';
+export { pageOf, pointerTo, saidOf } from './words.ts';

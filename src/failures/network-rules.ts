@@ -14,9 +14,19 @@ export function securityGroup({ aws }: Evidence, id: string): Group | undefined 
   return found === undefined ? undefined : { id, rules: listAt(found.item, 'IpPermissions'), source: found.source };
 }
 
-/** One of the groups admits TCP on this port from one of the callers' groups, or from a range that may hold them. */
-export function admits(groups: readonly Group[], port: number, callers: readonly string[]): boolean {
-  return groups.some(({ rules }) => rules.some((rule) => coversPort(rule, port) && comesFrom(rule, callers)));
+/**
+ * One of the groups admits TCP on this port from one of the callers' groups, or from a range that holds one of their
+ * addresses; where no address is known, any range may.
+ */
+export function admits(
+  groups: readonly Group[],
+  port: number,
+  callers: readonly string[],
+  addresses: readonly string[] = [],
+): boolean {
+  return groups.some(({ rules }) =>
+    rules.some((rule) => coversPort(rule, port) && comesFrom(rule, callers, addresses)),
+  );
 }
 
 function coversPort(rule: unknown, port: number): boolean {
@@ -29,10 +39,38 @@ function coversPort(rule: unknown, port: number): boolean {
   );
 }
 
-function comesFrom(rule: unknown, callers: readonly string[]): boolean {
+function comesFrom(rule: unknown, callers: readonly string[], addresses: readonly string[]): boolean {
   if (listAt(rule, 'PrefixListIds').length > 0 || listAt(rule, 'Ipv6Ranges').length > 0) return true;
-  if (listAt(rule, 'IpRanges').length > 0) return true;
-  return listAt(rule, 'UserIdGroupPairs').some((pair) => callers.includes(textAt(pair, 'GroupId')));
+  if (listAt(rule, 'UserIdGroupPairs').some((pair) => callers.includes(textAt(pair, 'GroupId')))) return true;
+  const ranges = listAt(rule, 'IpRanges').map((range) => textAt(range, 'CidrIp'));
+  if (addresses.length === 0) return ranges.length > 0;
+  return ranges.some((range) => addresses.some((address) => isWithin(address, range)));
+}
+
+/** What is not of this shape is taken as within. */
+function isWithin(address: string, range: string): boolean {
+  const [base = '', length = '32'] = range.split('/');
+  const [own, net, shift] = [numberOf(address), numberOf(base), 32 - Number(length)];
+  if (own === undefined || net === undefined || !Number.isInteger(shift) || shift < 0) return true;
+  return shift >= 32 || own >>> shift === net >>> shift;
+}
+
+function numberOf(address: string): number | undefined {
+  const parts = address.split('.').map(Number);
+  if (parts.length !== 4 || parts.some((part) => !Number.isInteger(part) || part < 0 || part > 255)) return undefined;
+  return parts.reduce((sum, part) => ((sum << 8) | part) >>> 0, 0);
+}
+
+/** Addresses of the instances that have exactly these groups, as far as they were described. */
+export function addressesOf({ aws }: Evidence, groups: readonly string[]): string[] {
+  const wanted = [...groups].sort().join();
+  return aws.items('ec2-describe-instances').flatMap(({ item }) =>
+    listAt(item, 'Instances').flatMap((instance) => {
+      const own = listAt(instance, 'SecurityGroups').map((group) => textAt(group, 'GroupId'));
+      const address = textAt(instance, 'PrivateIpAddress');
+      return address !== '' && own.sort().join() === wanted ? [address] : [];
+    }),
+  );
 }
 
 /** Groups in front of the API server inside the VPC; none where it is not private. */

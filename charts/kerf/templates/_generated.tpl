@@ -201,6 +201,11 @@ podDeletionCostManagement: PodDeletionCostManagement
   resources: [services]
   resourceNames: [kube-dns]
   verbs: [get]
+# Whether nodes of a role may join.
+- apiGroups: [""]
+  resources: [configmaps]
+  resourceNames: [aws-auth]
+  verbs: [get]
 {{- end -}}
 
 {{- define "kerf.adminRights" -}}

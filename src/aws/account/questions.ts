@@ -25,6 +25,7 @@ import {
 } from '@aws-sdk/client-iam';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { KerfError, messageOf } from '../../base/index.ts';
+import { awsErrorCode } from '../aws-errors.ts';
 import type { AwsClients } from '../clients/clients.ts';
 
 /** Names that the objects gave. */
@@ -122,8 +123,14 @@ export async function answerOf({ name, ask }: AccountQuestion): Promise<AccountA
 }
 
 /** With the text decoded: EC2 sends it in base64. */
-export async function consoleOutput(ec2: AwsClients['ec2'], InstanceId: string): Promise<object> {
-  const { Output = '', ...rest } = await ec2.send(new GetConsoleOutputCommand({ InstanceId, Latest: true }));
+async function consoleOutput(ec2: AwsClients['ec2'], InstanceId: string): Promise<object> {
+  const { Output = '', ...rest } = await ec2
+    .send(new GetConsoleOutputCommand({ InstanceId, Latest: true }))
+    .catch((error: unknown) => {
+      // Only instances on Nitro have a latest output.
+      if (awsErrorCode(error) !== 'UnsupportedOperation') throw error;
+      return ec2.send(new GetConsoleOutputCommand({ InstanceId }));
+    });
   return { ...rest, Output: Buffer.from(Output, 'base64').toString('utf8') };
 }
 

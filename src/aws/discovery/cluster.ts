@@ -15,6 +15,18 @@ const services: Resource<Service> = {
   namespaced: true,
 };
 
+const configMaps: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
+
+/** ConfigMap kube-system/aws-auth, by which nodes may be known; undefined when there is none. */
+export async function findAwsAuth(kube: Pick<Kube, 'get'>): Promise<KubeObject | undefined> {
+  try {
+    return await kube.get(configMaps, { namespace: 'kube-system', name: 'aws-auth' });
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
 /** True of a process that runs; one that cannot start does not look again. */
 const laterHope = /;[^;]*at the next call, no restart is needed/;
 

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { awsRefusal } from '../fake-client.testing.ts';
-import { failureReason } from './failure-reason.ts';
+import { failureReason, toldFailure } from './failure-reason.ts';
 
 const seen: [code: string, message: string, reason: string][] = [
   ['AuthFailure.ServiceLinkedRoleCreationNotPermitted', 'no', 'SpotSLRCreationFailed'],
@@ -69,4 +69,27 @@ test.each([
   expect(failureReason(awsRefusal('UnauthorizedOperation', text)).message).toBe(
     `User is not authorized to perform this operation ${explained}`,
   );
+});
+
+describe('the failure of the catalogue', () => {
+  test.each([
+    ['AuthFailure.ServiceLinkedRoleCreationNotPermitted', 'no', 'iam/spot-service-linked-role-missing'],
+    [
+      'UnauthorizedOperation',
+      'User: arn:aws:sts::111122223333:assumed-role/kerf/x is not authorized to perform: iam:PassRole on resource: arn:aws:iam::111122223333:role/nodes',
+      'iam/pass-role-denied',
+    ],
+    ['UnauthorizedOperation', 'You are not authorized to perform this operation.', 'iam/controller-permission-missing'],
+    ['InsufficientFreeAddressesInSubnet', 'subnet-1 is full', 'net/subnet-addresses-exhausted'],
+    ['InvalidBlockDeviceMapping', 'Invalid device name /dev/xvdz', 'ami/block-device-name-invalid'],
+    ['VcpuLimitExceeded', 'many', 'scheduling/launch-rejected-by-provider'],
+    ['SomethingNew', 'never seen', 'scheduling/launch-rejected-by-provider'],
+  ])('of %s with "%s" is %s, with the command that looks into it', (code, message, id) => {
+    const told = toldFailure(awsRefusal(code, message)).message;
+    expect(told).toContain(`(${id}: kerf doctor --only ${id}, docs/reference/failures.md#${id.replace('/', '-')})`);
+  });
+
+  test.each(['RequestLimitExceeded', 'InternalError'])('%s passes by itself and has none', (code) => {
+    expect(toldFailure(awsRefusal(code, 'busy')).message).not.toContain('kerf doctor');
+  });
 });

@@ -1,9 +1,11 @@
 // Why a launch failed, in one word and one sentence: the reason and message of a claim's Launched condition. Dashboards
 // and alerts are built on the reasons, so the table is the interface.
 import { messageOf } from '../../base/index.ts';
+import { type FailureId, pointerTo } from '../../failures/index.ts';
 import { awsErrorCode } from '../aws-errors.ts';
 import { credentialsMissing } from '../clients/credential-chain.ts';
 import { credentialsRefused } from '../clients/credentials.ts';
+import { failureTexts } from '../failure-texts.ts';
 
 export interface FailureReason {
   reason: string;
@@ -143,12 +145,34 @@ const rules: readonly Rule[] = [
 /** Of what EC2 says where nobody foresaw it; the beginning tells. */
 const longestText = 300;
 
+function textOf(error: unknown): string {
+  return typeof error === 'string' ? error : `${awsErrorCode(error) ?? ''}: ${messageOf(error)}`;
+}
+
 /** Reason and sentence for a launch error; the text may be that of several errors joined. */
 export function failureReason(error: unknown): FailureReason {
-  const text = typeof error === 'string' ? error : `${awsErrorCode(error) ?? ''}: ${messageOf(error)}`;
+  const text = textOf(error);
   const found = rules.find(
     ({ anyOf, and }) => anyOf.some((part) => text.includes(part)) && (and === undefined || text.includes(and)),
   );
   if (found !== undefined) return { reason: found.reason, message: found.message };
   return { reason: 'LaunchFailed', message: `The instance could not be launched: ${text.slice(0, longestText)}` };
+}
+
+/** Of these the next try knows more: they are not failures of a set-up. */
+const passing: readonly string[] = ['RequestLimitExceeded', 'InternalError', 'LaunchTemplateNotFound'];
+
+/** The same for people: the sentence ends with the catalogue's id and the command that looks into it. */
+export function toldFailure(error: unknown): FailureReason {
+  const { reason, message } = failureReason(error);
+  const id = failureIdOf(error, reason);
+  return { reason, message: id === undefined ? message : `${message} (${pointerTo(id)})` };
+}
+
+/** The failure of the catalogue that a launch error is a sign of. */
+export function failureIdOf(error: unknown, reason = failureReason(error).reason): FailureId | undefined {
+  if (passing.includes(reason)) return undefined;
+  const found = failureTexts.classify(textOf(error), 'object');
+  if (found !== undefined) return found.id;
+  return reason === 'Unauthorized' ? 'iam/controller-permission-missing' : 'scheduling/launch-rejected-by-provider';
 }

@@ -4,6 +4,7 @@ import type { CreateFleetError, EC2Client } from '@aws-sdk/client-ec2';
 import { awsLabel, capacityType, type EC2NodeClass, label, type NodeClaim } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { type ClaimMatch, type InstanceTypeSpec, LaunchMatcher } from '../../core/index.ts';
+import { pointerTo } from '../../failures/index.ts';
 import { CloudError, type Log, type Metrics, type Recorder } from '../../ports/index.ts';
 import { awsErrorCode, isAwsAnswer } from '../aws-errors.ts';
 import type { Batcher } from '../batching/batcher.ts';
@@ -29,7 +30,7 @@ import {
   type ReservationFacts,
   zoneOf,
 } from './candidates.ts';
-import { failureReason } from './failure-reason.ts';
+import { failureIdOf, toldFailure } from './failure-reason.ts';
 import { FleetErrors, type FleetErrorsOptions, fleetErrorText, isCapacityError, isRoleError } from './fleet-errors.ts';
 import { fleetRequest } from './fleet-request.ts';
 
@@ -298,9 +299,15 @@ function addressesIn({ candidates }: LaunchWish): (zone: string) => number {
 function noInstance(errors: readonly CreateFleetError[]): CloudError {
   const text = [...new Set(errors.map(fleetErrorText))].join('; ');
   if (errors.length > 0 && errors.every((error) => isCapacityError(error) || isRoleError(error))) {
-    return new CloudError('insufficientCapacity', `with fleet error(s), ${text}`);
+    // What comes back with the next hour's capacity is no failure; a full subnet or a missing role is.
+    const id = failureIdOf(text);
+    const isSetUp = id !== undefined && id !== 'scheduling/launch-rejected-by-provider';
+    return new CloudError(
+      'insufficientCapacity',
+      `with fleet error(s), ${text}${isSetUp ? ` (${pointerTo(id)})` : ''}`,
+    );
   }
-  const { reason, message } = failureReason(text);
+  const { reason, message } = toldFailure(text);
   return new CloudError('createFailed', `creating instance, with fleet error(s), ${text}`, {
     conditionReason: reason,
     conditionMessage: message,
@@ -313,7 +320,7 @@ function noInstance(errors: readonly CreateFleetError[]): CloudError {
  */
 function createFailed(error: unknown): unknown {
   if (error instanceof CloudError || !(isAwsAnswer(error) || isCredentialProblem(error))) return error;
-  const { reason, message } = failureReason(error);
+  const { reason, message } = toldFailure(error);
   const text = error instanceof Error ? error.message : String(error);
   return new CloudError('createFailed', `creating instance, ${awsErrorCode(error) ?? 'error'}: ${text}`, {
     cause: error,

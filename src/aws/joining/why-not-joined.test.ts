@@ -5,10 +5,9 @@ import type { Cluster } from '@aws-sdk/client-eks';
 import { describe, expect, test } from 'vitest';
 import type { EC2NodeClass, NodeClaim } from '../../api/index.ts';
 import { VirtualClock } from '../../base/index.ts';
-import { awsRefusal, fakeEc2 } from '../fake-client.testing.ts';
+import { awsRefusal, fakeEc2, fakeEks, fakeIam } from '../fake-client.testing.ts';
 import type { ProfileFacts } from '../instance-profiles/instance-profiles.ts';
 import { nodeClass } from '../node-class.testing.ts';
-import { admits, groupsOfApiServer } from './api-server-access.ts';
 import { Joining } from './why-not-joined.ts';
 
 const claim = { metadata: { name: 'a' }, spec: {}, status: { providerID: 'aws:///us-east-1a/i-1' } } as NodeClaim;
@@ -27,12 +26,18 @@ const fromNodes: IpPermission = {
 };
 
 interface World {
+  entries?: string[] | Error;
+  console?: string | Error;
+  awsAuth?: object | undefined | Error;
+  attached?: string[];
   instance?: Instance | Error;
   profile?: ProfileFacts | undefined | Error;
   cluster?: Cluster | Error;
   rules?: IpPermission[] | Error;
   nodeClass?: EC2NodeClass;
 }
+
+const noRight = awsRefusal('AccessDeniedException', 'no', 403);
 
 const given = <T>(value: T | Error): T => {
   if (value instanceof Error) throw value;
@@ -43,12 +48,27 @@ function open(world: World) {
   const clock = new VirtualClock({ settle: () => settle() });
   const ec2 = fakeEc2({
     DescribeInstances: () => ({ Reservations: [{ Instances: [given(world.instance ?? running)] }] }),
-    DescribeSecurityGroups: () => ({ SecurityGroups: [{ IpPermissions: given(world.rules ?? [fromNodes]) }] }),
+    DescribeSecurityGroups: () => ({
+      SecurityGroups: [{ GroupId: 'sg-cluster', IpPermissions: given(world.rules ?? [fromNodes]) }],
+    }),
+    GetConsoleOutput: () => ({ Output: Buffer.from(given(world.console ?? noRight)).toString('base64') }),
+  });
+  const iam = fakeIam({
+    GetRole: () => ({ Role: { RoleName: 'nodes', Arn: 'arn:aws:iam::123456789012:role/nodes' } }),
+    ListAttachedRolePolicies: () => ({
+      AttachedPolicies: given(world.attached ?? noRight).map((PolicyName) => ({ PolicyName })),
+    }),
+    ListRolePolicies: () => given<object>(noRight),
+  });
+  const eks = fakeEks({
+    ListAccessEntries: () => ({ accessEntries: given(world.entries ?? noRight) }),
+    DescribeAccessEntry: () => given<object>(noRight),
   });
   const joining = new Joining({
-    ec2: ec2.client,
+    clients: { ec2: ec2.client, iam: iam.client, eks: eks.client, sqs: undefined as never },
     clock,
     clusterName: 'demo',
+    awsAuth: async () => given('awsAuth' in world ? world.awsAuth : noRight),
     eks: { describe: async () => given(world.cluster ?? { resourcesVpcConfig: vpc }) },
     profiles: {
       get: async (name) => given('profile' in world ? world.profile : { name, role: 'nodes' }),
@@ -90,10 +110,16 @@ describe('an instance that runs', () => {
 
   test('behind groups that do not admit it is told which', async () => {
     const rules = [{ ...fromNodes, UserIdGroupPairs: [{ GroupId: 'sg-other' }] }];
-    expect(await why({ rules })).toMatch(/\(sg-cluster\) admits port 443 from the instance's \(sg-node\)/);
+    expect(await why({ rules })).toMatch(
+      /\(sg-cluster\) admits port 443 from the nodes .* \(sg-node\).*Fix: aws ec2 authorize-security-group-ingress --group-id sg-cluster .*registration\/api-server-unreachable/,
+    );
+    const elsewhere = [{ ...fromNodes, UserIdGroupPairs: [], IpRanges: [{ CidrIp: '10.2.0.0/16' }] }];
+    expect(await why({ rules: elsewhere })).toContain('registration/api-server-unreachable');
+    const here = [{ ...fromNodes, UserIdGroupPairs: [], IpRanges: [{ CidrIp: '10.1.0.0/16' }] }];
+    expect(await why({ rules: here })).not.toContain('registration/api-server-unreachable');
   });
 
-  test('and is admitted is most often unknown to the cluster: the command to mend it is there', async () => {
+  test('and is admitted is most often unknown to the cluster: the command to fix it is there', async () => {
     expect(await why({})).toContain(
       'aws eks create-access-entry --cluster-name demo --principal-arn arn:aws:iam::123456789012:role/nodes --type EC2_LINUX',
     );
@@ -103,6 +129,31 @@ describe('an instance that runs', () => {
     expect(await why({ cluster })).toMatch(/role\/nodes in ConfigMap kube-system\/aws-auth.*system:bootstrappers/);
     const custom = nodeClass({ amiFamily: 'Custom', amiSelectorTerms: [{ id: 'ami-1' }] });
     expect(await why({ nodeClass: custom })).toMatch(/spec.userData must make the machine join/);
+  });
+
+  test('whose role no access entry names is told so, with the id and the command', async () => {
+    const cluster = { resourcesVpcConfig: vpc, accessConfig: { authenticationMode: 'API' as const } };
+    const told = await why({ cluster, entries: ['arn:aws:iam::123456789012:role/other'] });
+    expect(told).toMatch(
+      /^Nodes of role nodes cannot join: .*Fix: aws eks create-access-entry --cluster-name demo --principal-arn arn:aws:iam::123456789012:role\/nodes --type EC2_LINUX \(registration\/node-role-not-mapped: kerf doctor --only registration\/node-role-not-mapped/,
+    );
+    const mapped = await why({ cluster, entries: ['arn:aws:iam::123456789012:role/nodes'] });
+    expect(mapped).toContain('registration/undiagnosed-timeout');
+  });
+
+  test('with an aws-auth that may be read and does not name its role is told so', async () => {
+    const cluster = { resourcesVpcConfig: vpc, accessConfig: { authenticationMode: 'CONFIG_MAP' as const } };
+    const metadata = { name: 'aws-auth', namespace: 'kube-system' };
+    const data = { mapRoles: '- rolearn: arn:aws:iam::123456789012:role/other\n  groups: [system:nodes]\n' };
+    expect(await why({ cluster, awsAuth: { metadata, data } })).toContain('registration/node-role-not-mapped');
+  });
+
+  test('and says on its console why is told in the words of the catalogue', async () => {
+    const console =
+      '[   12.3] cloud-init[1]: done\nkubelet[900]: "Unable to register node with API server" err="Unauthorized"';
+    expect(await why({ console })).toContain('registration/node-role-not-mapped');
+    const swap = 'kubelet[7]: failed to run Kubelet: running with swap on is not supported, please disable swap';
+    expect(await why({ console: swap })).toContain('ami/swap-blocks-kubelet');
   });
 
   test('what may not be asked is passed over', async () => {
@@ -121,30 +172,4 @@ test('an answer is kept for two minutes; a claim without an instance is not aske
   await joining.why(claim, undefined);
   expect(ec2.inputs('DescribeInstances')).toHaveLength(2);
   expect(await joining.why({ metadata: {}, spec: {} } as NodeClaim, undefined)).toBeUndefined();
-});
-
-describe('the way to the API server', () => {
-  const caller = { groupIds: ['sg-node'], privateAddress: '10.1.2.3' };
-  const tcp = (change: IpPermission): IpPermission => ({ IpProtocol: 'tcp', FromPort: 443, ToPort: 443, ...change });
-  test.each<[string, IpPermission, boolean]>([
-    ['all traffic from its group', { IpProtocol: '-1', UserIdGroupPairs: [{ GroupId: 'sg-node' }] }, true],
-    ['a range of ports', tcp({ FromPort: 0, ToPort: 1024, UserIdGroupPairs: [{ GroupId: 'sg-node' }] }), true],
-    ['another port', tcp({ FromPort: 10_250, ToPort: 10_250, UserIdGroupPairs: [{ GroupId: 'sg-node' }] }), false],
-    ['its network', tcp({ IpRanges: [{ CidrIp: '10.1.0.0/16' }] }), true],
-    ['another network', tcp({ IpRanges: [{ CidrIp: '10.2.0.0/16' }] }), false],
-    ['everybody', tcp({ IpRanges: [{ CidrIp: '0.0.0.0/0' }] }), true],
-    ['exactly another address', tcp({ IpRanges: [{ CidrIp: '10.1.2.4/32' }] }), false],
-    ['a prefix list, which cannot be read', tcp({ PrefixListIds: [{ PrefixListId: 'pl-1' }] }), true],
-    ['UDP', { ...tcp({ UserIdGroupPairs: [{ GroupId: 'sg-node' }] }), IpProtocol: 'udp' }, false],
-  ])('a rule for %s', (_, rule, expected) => {
-    expect(admits([{ IpPermissions: [rule] }], caller)).toBe(expected);
-  });
-
-  test('is looked at only where nodes use the private endpoint', () => {
-    expect(groupsOfApiServer({ resourcesVpcConfig: { ...vpc, securityGroupIds: ['sg-more'] } })).toEqual([
-      'sg-cluster',
-      'sg-more',
-    ]);
-    expect(groupsOfApiServer({ resourcesVpcConfig: { ...vpc, endpointPrivateAccess: false } })).toEqual([]);
-  });
 });

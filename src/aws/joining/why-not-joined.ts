@@ -1,33 +1,53 @@
-// Why an instance that was launched has no Node, found where a person would look: the instance's state, its profile, the
-// groups in front of the API server, and, when all of that is in order, the role that the cluster must know. The first
-// that is wrong is told, with what to do. Only what the controller may read anyway is asked; what cannot be asked is
+// Why an instance that was launched has no Node, found where a person would look: the instance's state, its console output,
+// its profile and role, the groups in front of the API server, and the mapping of the role. What was read is put before the
+// catalogue of failures, so that the sentence, the id and the command are those of `kerf doctor`. What may not be asked is
 // passed over.
-import {
-  DescribeInstancesCommand,
-  DescribeSecurityGroupsCommand,
-  type EC2Client,
-  type Instance,
-} from '@aws-sdk/client-ec2';
+import { DescribeInstancesCommand, DescribeSecurityGroupsCommand, type Instance } from '@aws-sdk/client-ec2';
 import type { Cluster } from '@aws-sdk/client-eks';
 import type { EC2NodeClass, NodeClaim } from '../../api/index.ts';
 import { type Clock, ExpiringMap } from '../../base/index.ts';
+import {
+  AwsAnswers,
+  apiServerGroups,
+  catalogue,
+  diagnose,
+  type Evidence,
+  evidenceOf,
+  type FailureId,
+  Objects,
+  pointerTo,
+  saidOf,
+} from '../../failures/index.ts';
+import { type AccountQuestion, accountQuestions, answerOf } from '../account/questions.ts';
 import { isAwsNotFound } from '../aws-errors.ts';
+import type { AwsClients } from '../clients/clients.ts';
 import type { EksCluster } from '../discovery/cluster.ts';
+import { failureTexts } from '../failure-texts.ts';
 import type { InstanceProfiles } from '../instance-profiles/instance-profiles.ts';
 import { amiFamilies, amiFamilyOf } from '../instance-types/ami-family.ts';
 import { instanceIdOf } from '../instances/provider-id.ts';
-import { admits, groupsOfApiServer } from './api-server-access.ts';
 
 export interface JoiningOptions {
-  ec2: EC2Client;
+  clients: Pick<AwsClients, 'ec2' | 'eks' | 'iam' | 'sqs'>;
   eks: EksCluster;
   profiles: Pick<InstanceProfiles, 'get'>;
   clock: Clock;
   clusterName: string;
+  /** ConfigMap kube-system/aws-auth: undefined when there is none; throws when it may not be read. */
+  awsAuth?: () => Promise<object | undefined>;
 }
 
 /** Claims are looked at often; what keeps a machine from joining changes slowly. */
 const keepMs = 2 * 60_000;
+/** Two causes at once are both told; more would not be read. */
+const mostCauses = 2;
+
+/** What the account is asked beyond what the controller reads anyway; each is passed over without its permission. */
+const asked = /^(?:eks-(?:list-access-entries|describe-access-entry)|iam-(?:get-role|list-)|ec2-get-console-output)/;
+/** Areas whose failures keep a machine from joining. */
+const joins = /^(?:registration|ami|iam|net|windows)\//;
+/** True of many clusters that work. */
+const besides: readonly FailureId[] = ['iam/imds-open-to-pods', 'iam/controller-policy-too-broad'];
 
 export class Joining {
   private readonly options: JoiningOptions;
@@ -44,12 +64,12 @@ export class Joining {
     if (id === undefined) return undefined;
     const known = this.found.get(id);
     if (known !== undefined) return known.why;
-    const why = await this.look(id, nodeClass);
+    const why = await this.look(claim, id, nodeClass);
     this.found.set(id, { why });
     return why;
   }
 
-  private async look(id: string, nodeClass: EC2NodeClass | undefined): Promise<string | undefined> {
+  private async look(claim: NodeClaim, id: string, nodeClass: EC2NodeClass | undefined): Promise<string | undefined> {
     const instance = await this.instance(id);
     if (instance === undefined) return `EC2 has no instance ${id} any more`;
     const state = instance.State?.Name ?? 'pending';
@@ -57,17 +77,32 @@ export class Joining {
     if (state !== 'running') return ended(instance, state, nodeClass);
     const profile = instance.IamInstanceProfile?.Arn?.split('/').at(-1);
     const role = profile === undefined ? undefined : await quietly(this.options.profiles.get(profile));
-    if (profile === undefined) return 'the instance has no instance profile, so its kubelet cannot prove who it is';
+    const noCredentials = pointerTo('iam/node-role-trust-wrong');
+    if (profile === undefined)
+      return `the instance has no instance profile, so its kubelet cannot prove who it is (${noCredentials})`;
     if (role !== undefined && role.role === undefined)
-      return `its instance profile ${profile} has no role; add the role`;
+      return `its instance profile ${profile} has no role; add the role: aws iam add-role-to-instance-profile --instance-profile-name ${profile} --role-name ${nodeClass?.spec.role ?? '"$NODE_ROLE"'} (${noCredentials})`;
     const cluster = await quietly(this.options.eks.describe());
     if (cluster === undefined) return undefined;
-    return (await this.closedDoor(cluster, instance)) ?? this.unknownRole(cluster, instance, role?.role, nodeClass);
+    const evidence = await this.evidence({ claim, id, instance, role: role?.role, cluster, nodeClass });
+    const causes = diagnose(catalogue, evidence).findings.filter(
+      (finding) =>
+        joins.test(finding.id) &&
+        finding.confidence !== 'possible' &&
+        finding.severity !== 'low' &&
+        finding.id !== 'registration/undiagnosed-timeout' &&
+        !besides.includes(finding.id),
+    );
+    const sure = causes.filter(({ confidence }) => confidence === 'certain');
+    const told = (sure.length > 0 ? sure : causes).slice(0, mostCauses);
+    if (told.length > 0) return told.map(saidOf).join(' ');
+    return this.unknown(cluster, instance, role?.role, nodeClass);
   }
 
   private async instance(id: string): Promise<Instance | undefined> {
+    const { ec2 } = this.options.clients;
     try {
-      const { Reservations = [] } = await this.options.ec2.send(new DescribeInstancesCommand({ InstanceIds: [id] }));
+      const { Reservations = [] } = await ec2.send(new DescribeInstancesCommand({ InstanceIds: [id] }));
       return Reservations[0]?.Instances?.[0];
     } catch (error) {
       if (isAwsNotFound(error)) return undefined;
@@ -75,19 +110,46 @@ export class Joining {
     }
   }
 
-  private async closedDoor(cluster: Cluster, instance: Instance): Promise<string | undefined> {
-    const ids = groupsOfApiServer(cluster);
-    if (ids.length === 0) return undefined;
-    const Filters = [{ Name: 'group-id', Values: ids }];
-    const answer = await quietly(this.options.ec2.send(new DescribeSecurityGroupsCommand({ Filters })));
-    const groups = answer?.SecurityGroups ?? [];
-    const own = (instance.SecurityGroups ?? []).flatMap(({ GroupId }) => GroupId ?? []);
-    if (groups.length === 0 || admits(groups, { groupIds: own, privateAddress: instance.PrivateIpAddress }))
-      return undefined;
-    return `no security group of the API server (${ids.join(', ')}) admits port 443 from the instance's (${own.join(', ')}); select the cluster's security group in spec.securityGroupSelectorTerms or add such a rule`;
+  /** Everything readable about this one machine. */
+  private async evidence(about: Machine): Promise<Evidence> {
+    const { clients, clusterName, clock, awsAuth } = this.options;
+    const { id, instance, role, cluster } = about;
+    const aws = new AwsAnswers();
+    const add = (name: string, body: unknown): boolean => aws.add(name, body, `aws/${name}`);
+    add('eks-describe-cluster', { cluster });
+    add('ec2-describe-instances', { Reservations: [{ Instances: [instance] }] });
+    const questions = accountQuestions(clients, {
+      clusterName,
+      nodeRoles: role === undefined ? [] : [role],
+      controllerRole: undefined,
+      queue: undefined,
+      subnets: [],
+      groups: [],
+      images: [],
+      silentInstances: [id],
+    }).filter(({ name }) => asked.test(name) && !name.endsWith('AWSServiceRoleForEC2Spot'));
+    const groups = apiServerGroups(evidenceOf({ aws }));
+    if (groups.length > 0) questions.push(groupsQuestion(clients.ec2, groups));
+    let console = '';
+    for (const question of questions) {
+      const answer = await answerOf(question);
+      if (answer.kind === 'refusal') aws.addRefusal(answer.name, answer.text, `aws/${answer.name}`);
+      else if ('Output' in answer.body) console = String(answer.body.Output);
+      else add(answer.name, answer.body);
+    }
+    const map = awsAuth === undefined ? { unread: true } : await awsAuth().catch(() => ({ unread: true }));
+    return evidenceOf({
+      objects: objectsOf(about, map),
+      aws,
+      cluster: { name: clusterName },
+      nowMs: clock.now(),
+      sightings: failureTexts.sightingsIn(console, 'node', `nodes/${id}/console.txt`),
+      texts: console === '' ? [] : ['node'],
+    });
   }
 
-  private unknownRole(
+  /** Nothing that may be read says why: what it most often is, and where to look on. */
+  private unknown(
     cluster: Cluster,
     instance: Instance,
     role: string | undefined,
@@ -104,16 +166,51 @@ export class Joining {
         ? `map ${arn} in ConfigMap kube-system/aws-auth to username system:node:{{EC2PrivateDNSName}} and groups ${groups.join(', ')}`
         : `aws eks create-access-entry --cluster-name ${clusterName} --principal-arn ${arn} --type ${isWindows ? 'EC2_WINDOWS' : 'EC2_LINUX'}`;
     const own = family === 'Custom' ? ' With amiFamily Custom, spec.userData must make the machine join.' : '';
-    return `the instance runs and its network looks right; most often the cluster does not know the node role: ${mapping}.${own} Otherwise see the instance's console output`;
+    const console = `aws ec2 get-console-output --instance-id ${instance.InstanceId ?? '"$INSTANCE"'} --latest --output text | kerf doctor -f -`;
+    return `the instance runs and its network looks right; most often the cluster does not know the node role: ${mapping}.${own} Otherwise see the instance's console output: ${console} (${pointerTo('registration/undiagnosed-timeout')})`;
   }
 }
+
+interface Machine {
+  claim: NodeClaim;
+  id: string;
+  instance: Instance;
+  role: string | undefined;
+  cluster: Cluster;
+  nodeClass: EC2NodeClass | undefined;
+}
+
+/** The class as this machine has it: its groups, and the role of its profile. */
+function objectsOf({ claim, instance, role, nodeClass }: Machine, map: object | undefined): Objects {
+  const objects = new Objects();
+  objects.add({ kind: 'NodeClaim', ...claim }, 'NodeClaim');
+  objects.add(
+    {
+      kind: 'EC2NodeClass',
+      metadata: { name: claim.spec.nodeClassRef?.name ?? 'unknown' },
+      spec: { ...nodeClass?.spec, ...(role === undefined ? {} : { role }) },
+      status: { securityGroups: (instance.SecurityGroups ?? []).map(({ GroupId }) => ({ id: GroupId })) },
+    },
+    'EC2NodeClass',
+  );
+  if (map === undefined) objects.markCollected('ConfigMap');
+  else if (!('unread' in map)) objects.add({ kind: 'ConfigMap', ...map }, 'ConfigMap');
+  return objects;
+}
+
+const groupsQuestion = (ec2: AwsClients['ec2'], ids: readonly string[]): AccountQuestion => ({
+  name: 'ec2-describe-security-groups',
+  ask: () => ec2.send(new DescribeSecurityGroupsCommand({ Filters: [{ Name: 'group-id', Values: [...ids] }] })),
+});
 
 /** What EC2 says about the end of an instance, and what it usually means. */
 function ended({ StateReason }: Instance, state: string, nodeClass: EC2NodeClass | undefined): string {
   const { Code = '', Message = '' } = StateReason ?? {};
   const said = Code === '' && Message === '' ? '' : ` (${Message === '' ? Code : Message})`;
   const advice = advices.find(({ code }) => code === Code)?.advice(nodeClass);
-  return `the instance is ${state}${said}${advice === undefined ? '' : `; ${advice}`}`;
+  const id = failureTexts.classify(`${Code} ${Message}`, 'object')?.id;
+  const pointer = id === undefined ? '' : ` (${pointerTo(id)})`;
+  return `the instance is ${state}${said}${advice === undefined ? '' : `; ${advice}`}${pointer}`;
 }
 
 const advices: readonly { code: string; advice(nodeClass: EC2NodeClass | undefined): string }[] = [
@@ -132,6 +229,6 @@ const advices: readonly { code: string; advice(nodeClass: EC2NodeClass | undefin
 ];
 
 /** What may not or cannot be asked tells nothing. */
-function quietly<T>(asked: Promise<T>): Promise<T | undefined> {
-  return asked.catch(() => undefined);
+function quietly<T>(question: Promise<T>): Promise<T | undefined> {
+  return question.catch(() => undefined);
 }

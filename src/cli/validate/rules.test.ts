@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { catalogue } from '../../failures/index.ts';
 import { runCommand } from '../run-command.testing.ts';
 import type { Finding } from './finding.ts';
 import { rules } from './rules/index.ts';
@@ -424,4 +425,11 @@ describe('labels and taints', () => {
     const [found] = await findings(pool(template('requirements: [{key: a, operator: In, values: ["no spaces"]}]')));
     expect(found).toMatchObject({ strict: false, message: expect.stringContaining('the controller refuses it') });
   });
+});
+
+test('the failures that rules name are those of the catalogue', () => {
+  const ids: readonly string[] = catalogue.map(({ id }) => id);
+  const named = rules.flatMap(({ failure }) => failure ?? []);
+  expect(named.length).toBeGreaterThan(20);
+  for (const id of named) expect(ids).toContain(id);
 });

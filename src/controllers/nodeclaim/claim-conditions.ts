@@ -13,6 +13,15 @@ import {
 } from '../../api/index.ts';
 import { formatTime } from '../../base/index.ts';
 
+/** Of Registered, while no node is there; what the provider says about it follows after a colon. */
+export const nodeNotFoundMessage = 'Node not registered with cluster';
+
+/** What the provider found out about a node that did not join; empty when it found nothing. */
+export function whyNotRegistered(claim: NodeClaim): string {
+  const { message = '' } = claimCondition(claim, conditionType.registered) ?? {};
+  return message.startsWith(`${nodeNotFoundMessage}: `) ? message.slice(nodeNotFoundMessage.length + 2) : '';
+}
+
 function contextOf(claim: NodeClaim, nowMs: number): ConditionContext {
   return {
     generation: claim.metadata.generation ?? 1,

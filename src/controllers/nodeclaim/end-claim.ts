@@ -17,6 +17,9 @@ export interface ClaimEnd {
   silent?: boolean;
 }
 
+/** What an event may hold. */
+const longestEvent = 1_024;
+
 type EndContext = Pick<ControllerContext, 'clock' | 'cluster' | 'kube' | 'recorder'>;
 
 export async function endClaim(context: EndContext, claim: NodeClaim, end: ClaimEnd): Promise<void> {
@@ -25,7 +28,12 @@ export async function endClaim(context: EndContext, claim: NodeClaim, end: Claim
   await deleteClaim(context, claim);
   if (silent === true) return;
   const type = code === 'Expired' || code === 'ScaledDown' ? 'Normal' : 'Warning';
-  context.recorder.publish({ subject: aboutClaim(claim), type, reason: code, message: `Deleted: ${message}` });
+  context.recorder.publish({
+    subject: aboutClaim(claim),
+    type,
+    reason: code,
+    message: `Deleted: ${message}`.slice(0, longestEvent),
+  });
 }
 
 /** Best effort: a claim that changed meanwhile, or is gone, ends all the same. */

@@ -14,7 +14,7 @@ import { isKubeError } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { removePoolCondition, writePoolCondition } from '../nodepool/pool-conditions.ts';
 import { nodePools } from '../own-resources.ts';
-import { claimCondition } from './claim-conditions.ts';
+import { claimCondition, whyNotRegistered } from './claim-conditions.ts';
 import type { RegistrationHealth } from './registration-health.ts';
 
 const mostAttempts = 5;
@@ -81,11 +81,11 @@ export function healthReporter(context: ControllerContext, health: RegistrationH
     async failed(claim) {
       const pool = poolOf(claim);
       if (pool?.metadata.uid === undefined) return;
-      const { reason, message } = causeOf(claim);
+      const { reason, message, detail } = causeOf(claim);
       if (health.after(pool.metadata.uid, false) === 'unhealthy' && present(pool) !== 'False')
         await write(pool, { status: 'False', reason, message });
       health.record(pool.metadata.uid, false);
-      await pauseAfter(claim, pool, reason, message);
+      await pauseAfter(claim, pool, reason, detail ?? message);
     },
     async refused(claim, reason, message) {
       const pool = poolOf(claim);
@@ -95,9 +95,16 @@ export function healthReporter(context: ControllerContext, health: RegistrationH
 }
 
 /** Why a claim came to nothing: its node did not register, or what its launch said. */
-function causeOf(claim: NodeClaim): { reason: string; message: string } {
+function causeOf(claim: NodeClaim): { reason: string; message: string; detail?: string } {
   const launched = claimCondition(claim, conditionType.launched);
-  if (launched?.status === 'True')
-    return { reason: conditionReason.registrationFailed, message: 'Failed to register node' };
+  if (launched?.status === 'True') {
+    const message = 'Failed to register node';
+    const why = whyNotRegistered(claim);
+    return {
+      reason: conditionReason.registrationFailed,
+      message,
+      ...(why === '' ? {} : { detail: `${message}: ${why}` }),
+    };
+  }
   return { reason: launched?.reason || conditionReason.launchFailed, message: launched?.message ?? '' };
 }

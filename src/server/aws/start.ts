@@ -11,6 +11,7 @@ import {
   ec2NodeClasses,
   eksCluster,
   FollowedZonalShifts,
+  findAwsAuth,
   findCaBundle,
   findClusterDns,
   findEndpoint,
@@ -76,6 +77,7 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
     kubernetesVersion: () => version.current,
     nodeClassOf,
     pricedByOverlay: overlayPrices(clock, () => context),
+    awsAuth: () => findAwsAuth(tools.kube),
   });
   await provider.types.refresh();
   return {

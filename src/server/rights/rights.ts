@@ -129,9 +129,17 @@ export const leaseRights = (lease: string): readonly Right[] => [
   { group: 'coordination.k8s.io', resources: ['leases'], names: [lease], verbs: ['get', 'update', 'patch'] },
 ];
 
-/** In kube-system: the address of the cluster's DNS, which nodes are given. */
+/** In kube-system: the address of the cluster's DNS, which nodes are given, and who may join. */
 export const dnsRights: readonly Right[] = [
   { group: core, resources: ['services'], names: ['kube-dns'], verbs: ['get'], when: 'aws' },
+  {
+    group: core,
+    resources: ['configmaps'],
+    names: ['aws-auth'],
+    verbs: ['get'],
+    when: 'aws',
+    why: 'Whether nodes of a role may join.',
+  },
 ];
 
 /** What people with the aggregated role `admin` may do with our objects. */

@@ -178,6 +178,14 @@ export class Launcher {
       reason: told?.conditionReason ?? conditionReason.launchFailed,
       message: told?.conditionMessage ?? shortened(messageOf(error)),
     } as const;
+    // Everything else that the log says of it; what passes by itself is only there.
+    if (told !== undefined)
+      recorder.publish({
+        subject: aboutClaim(claim),
+        type: 'Warning',
+        reason: conditionReason.launchFailed,
+        message: shortened(change.message),
+      });
     return { claim: withCondition(claim, change, clock.now()), error };
   }
 

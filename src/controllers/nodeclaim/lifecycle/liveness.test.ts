@@ -264,6 +264,29 @@ describe('a pool whose launches keep failing', () => {
     expect(await paused()).toBeUndefined();
   });
 
+  test('says in its pause, as claims do in condition and event, which failure it is and what to run', async () => {
+    const why =
+      'Nodes of role x cannot join. (registration/node-role-not-mapped: kerf doctor --only registration/node-role-not-mapped)';
+    bench.cloud.joinTrouble = async () => why;
+    const { metadata } = await bench.pool();
+    for (const name of ['a', 'b']) {
+      await bench.makeClaim(name, ownedBy(metadata.uid ?? ''));
+      await bench.run(4 * minute);
+      const claim = await bench.get(nodeClaims, name);
+      expect(conditionOf(claim?.status?.conditions, 'Registered')?.message).toContain(why);
+      await bench.run(12 * minute);
+    }
+    expect((await paused())?.message).toMatch(
+      /^2 times in a row: Failed to register node: .*\(registration\/node-role-not-mapped: .*; next try at 20/,
+    );
+    expect((await health())?.message).toBe('Failed to register node');
+    const told = bench.events.filter(
+      ({ reason }) => reason === 'NodeNotRegistered' || reason === 'RegistrationTimeout',
+    );
+    expect(new Set(told.map(({ reason }) => reason)).size).toBe(2);
+    for (const { message } of told) expect(message).toContain(why);
+  });
+
   test('is not paused for lack of capacity: the next choice is tried at once', async () => {
     const { metadata } = await bench.pool();
     bench.cloud.createError = new CloudError('insufficientCapacity', 'none left');

@@ -6,7 +6,7 @@ import { conditionReason, conditionType, type NodeClaim } from '../../../api/ind
 import { formatGoDuration, parseTime } from '../../../base/index.ts';
 import { type ControllerContext, untrustedClockMs } from '../../context.ts';
 import { storedNodes } from '../../ownership/stored.ts';
-import { claimCondition } from '../claim-conditions.ts';
+import { claimCondition, whyNotRegistered } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import { endClaim } from '../end-claim.ts';
 import type { HealthReporter } from '../health-reporter.ts';
@@ -86,6 +86,7 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
       joined.forget(claim);
       await health.failed(claim);
       const span = formatGoDuration(limitMs);
+      const why = whyNotRegistered(claim);
       await endClaim(
         context,
         claim,
@@ -94,7 +95,10 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
               code: 'LaunchTimeout',
               message: `was not launched within ${span}${condition.message ? `: ${condition.message}` : ''}`,
             }
-          : { code: 'RegistrationTimeout', message: `its node did not register within ${span}` },
+          : {
+              code: 'RegistrationTimeout',
+              message: `its node did not register within ${span}${why === '' ? '' : `: ${why}`}`,
+            },
       );
       metrics.countDisrupted(claim, cause);
       log.debug('terminating due to timeout', {

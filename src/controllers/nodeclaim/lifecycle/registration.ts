@@ -14,17 +14,19 @@ import { type Node, type RegistrationHook, resources } from '../../../ports/inde
 import type { ControllerContext } from '../../context.ts';
 import { aboutClaim } from '../../event-subjects.ts';
 import { patchObject } from '../../writes.ts';
-import { claimCondition, restamped, withCondition } from '../claim-conditions.ts';
+import { claimCondition, nodeNotFoundMessage, restamped, withCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import type { HealthReporter } from '../health-reporter.ts';
 import type { Step, StepResult } from './step.ts';
 
 type Taint = { key: string; value?: string; effect: string };
 
-const nodeNotFoundMessage = 'Node not registered with cluster';
 /** Machines join within two minutes: after three it is worth asking the provider why one has not, and again later. */
 const joinPatienceMs = 180_000;
 const askAgainMs = 120_000;
+/** What an event may hold, and how often the same is told of a claim that is given up after a quarter of an hour. */
+const longestEvent = 1_024;
+const tellAgainMs = 600_000;
 /** For hooks that do not say when to ask again. */
 const hookRetryMs = 5_000;
 
@@ -100,7 +102,15 @@ export function registration(context: ControllerContext, metrics: ClaimMetrics, 
       });
       return undefined;
     });
-    const message = why === undefined ? nodeNotFoundMessage : `${nodeNotFoundMessage}: ${why}`;
+    if (why === undefined) return { claim: told(nodeNotFoundMessage), againMs: askAgainMs };
+    const message = `${nodeNotFoundMessage}: ${why}`;
+    recorder.publish({
+      subject: aboutClaim(claim),
+      type: 'Warning',
+      reason: 'NodeNotRegistered',
+      message: message.slice(0, longestEvent),
+      dedupeMs: tellAgainMs,
+    });
     return { claim: told(message), againMs: askAgainMs };
   };
 

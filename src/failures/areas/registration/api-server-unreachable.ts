@@ -6,7 +6,7 @@ import type { Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
 import { answer, kinds } from '../../needs.ts';
-import { admits, apiServerGroups, hasWayOut, securityGroup } from '../../network-rules.ts';
+import { addressesOf, admits, apiServerGroups, hasWayOut, securityGroup } from '../../network-rules.ts';
 import { refOf } from '../../objects.ts';
 
 const endpoint = String.raw`[\w.-]*\.(?:eks\.amazonaws\.com(?:\.cn)?|eks\.api\.aws)`;
@@ -69,7 +69,7 @@ function closedGroups(evidence: Evidence): Found[] {
   if (ids.length === 0 || groups.length < ids.length) return [];
   return evidence.objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
     const own = listAt(nodeClass.object, 'status', 'securityGroups').map((one) => textAt(one, 'id'));
-    if (own.length === 0 || admits(groups, 443, own)) return [];
+    if (own.length === 0 || admits(groups, 443, own, addressesOf(evidence, own))) return [];
     return [
       {
         confidence: 'certain',
