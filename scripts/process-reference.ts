@@ -29,7 +29,7 @@ environment keeps the default and is logged.
 ${settingsTable(settingDefinitions)}
 ## Of the aws provider
 
-A missing cluster name, an endpoint that is no URL, a negative number or an interval under a minute stops the process.
+A missing cluster name, an endpoint that is not a URL, a negative number or an interval under a minute stops the process.
 
 ${settingsTable(awsSettingDefinitions)}
 Beside these: \`--provider\` (\`KERF_PROVIDER\`), \`--kubeconfig\`, \`--context\`, \`--instance-types-file-path\`

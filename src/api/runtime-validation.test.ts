@@ -176,7 +176,7 @@ describe('requirements', () => {
     expect(required({ key: 'karpenter.sh/capacity-type', operator: 'NotIn', values: ['free'] })).toEqual([]);
   });
 
-  test('V16: a provider knows the values of more keys: of those required one must be known', () => {
+  test('a provider knows the values of more keys: of those required one must be known', () => {
     const tenancy = (values: string[]) =>
       required({ key: 'karpenter.k8s.aws/instance-tenancy', operator: 'In', values }, labelPolicy(awsLabels));
     expect(tenancy(['host'])).toHaveLength(1);

@@ -27,7 +27,7 @@ const withCondition = (condition: object): EC2NodeClass => {
   return readyClass({}, { conditions: [{ ...ready, ...condition } as NonNullable<typeof ready>] });
 };
 
-describe('C1: before anything is launched', () => {
+describe('before anything is launched', () => {
   const attempt = async (nodeClass: EC2NodeClass | undefined) => {
     const world = await launchWorld();
     if (nodeClass === undefined) world.nodeClasses.clear();
@@ -84,7 +84,7 @@ describe('C1: before anything is launched', () => {
   });
 });
 
-describe('C2: a created machine', () => {
+describe('a created machine', () => {
   test('has image, zone id and exactly three annotations, the hash being that of the class as it was launched', async () => {
     const world = await launchWorld();
     const nodeClass = readyClass();
@@ -113,7 +113,7 @@ describe('C2: a created machine', () => {
   });
 });
 
-describe('C3: the context of the class', () => {
+describe('the context of the class', () => {
   test('is sent when set, but not for a claim whose flexibility was relaxed', async () => {
     const world = await launchWorld();
     await world.create();
@@ -136,7 +136,7 @@ describe('which pools are asked', () => {
     return world;
   };
 
-  test('C4: at least as many types as minValues wants are named, on one key or on several', async () => {
+  test('at least as many types as minValues wants are named, on one key or on several', async () => {
     const world = await large();
     await world.create({
       requirements: [
@@ -155,7 +155,7 @@ describe('which pools are asked', () => {
     });
   });
 
-  test('C5: of more than a hundred types the sixty cheapest are named', async () => {
+  test('of more than a hundred types the sixty cheapest are named', async () => {
     const world = await large();
     expect(manyTypes.length).toBeGreaterThan(100);
     await world.create({ requirements: [ofCapacity('on-demand')] });
@@ -166,7 +166,7 @@ describe('which pools are asked', () => {
     expect(cheaper.filter((type) => !named.has(type))).toEqual([]);
   });
 
-  test('C5: no pool is dearer as spot than the cheapest on-demand', async () => {
+  test('no pool is dearer as spot than the cheapest on-demand', async () => {
     const world = await large();
     await world.create({ requirements: [ofCapacity('spot', 'on-demand')] });
     const cheapestOnDemand = Math.min(...manyTypes.flatMap((type) => prices[type] ?? []));
@@ -174,7 +174,7 @@ describe('which pools are asked', () => {
     for (const { Priority } of world.overrides()) expect(Priority).toBeLessThanOrEqual(cheapestOnDemand);
   });
 
-  test('C6: metal and GPUs only for those who ask', async () => {
+  test('metal and GPUs only for those who ask', async () => {
     const world = await launchWorld();
     await world.create();
     const types = () => new Set(world.overrides().map(({ InstanceType }) => InstanceType));
@@ -183,7 +183,7 @@ describe('which pools are asked', () => {
     expect([...types()]).toEqual(['m5.metal']);
   });
 
-  test('C13: strategies follow the market, and our order where prices are the user’s own', async () => {
+  test('strategies follow the market, and our order where prices are the user’s own', async () => {
     const world = await launchWorld();
     await world.create({ requirements: [ofCapacity('on-demand')] });
     await world.create({ requirements: [ofCapacity('spot')] });
@@ -196,7 +196,7 @@ describe('which pools are asked', () => {
     expect(world.fleets()[0]).not.toHaveProperty('SpotOptions');
   });
 
-  test('C15: overrides of m5.large name three subnets with zone, image and price', async () => {
+  test('overrides of m5.large name three subnets with zone, image and price', async () => {
     const world = await launchWorld();
     await world.create({ requirements: [ofType('m5.large'), ofCapacity('on-demand')] });
     expect(world.overrides()).toEqual(
@@ -210,7 +210,7 @@ describe('which pools are asked', () => {
     );
   });
 
-  test('O9: on-demand is the last resort: spot where it is allowed and to be had', async () => {
+  test('on-demand is the last resort: spot where it is allowed and to be had', async () => {
     const world = await launchWorld();
     const both = [ofType('m5.large'), ofCapacity('spot', 'on-demand')];
     expect((await world.create({ requirements: both })).labels[label.capacityType]).toBe('spot');
@@ -219,7 +219,7 @@ describe('which pools are asked', () => {
     expect((await world.create({ requirements: both })).labels[label.capacityType]).toBe('on-demand');
   });
 
-  test('O10: a zone or type without capacity is left out of the next launch, until its time is over', async () => {
+  test('a zone or type without capacity is left out of the next launch, until its time is over', async () => {
     const world = await launchWorld();
     world.refusals.set(`on-demand:m5.large:${zoneA}`, ice);
     const wish = { requirements: [ofType('m5.large'), ofCapacity('on-demand')] };
@@ -242,7 +242,7 @@ describe('which pools are asked', () => {
 });
 
 describe('when EC2 has nothing', () => {
-  test('C7: every pool without capacity is remembered, for that capacity type only', async () => {
+  test('every pool without capacity is remembered, for that capacity type only', async () => {
     const world = await launchWorld();
     world.refusals.set('*:*:*', ice);
     const wish = (type: string) => ({ requirements: [ofType('m5.large', 'm5.xlarge'), ofCapacity(type)] });
@@ -262,7 +262,7 @@ describe('when EC2 has nothing', () => {
     expect(world.fleets()).toHaveLength(calls);
   });
 
-  test('C8: a missing service-linked role takes spot out everywhere, and is told of', async () => {
+  test('a missing service-linked role takes spot out everywhere, and is told of', async () => {
     const world = await launchWorld();
     world.refusals.set('spot:*:*', { code: 'AuthFailure.ServiceLinkedRoleCreationNotPermitted' });
     await expect(world.create({ requirements: [ofCapacity('spot')] })).rejects.toMatchObject({
@@ -280,7 +280,7 @@ describe('when EC2 has nothing', () => {
     ]);
   });
 
-  test('C9: a quota marks just the pool it was reported for, also when another served', async () => {
+  test('a quota marks just the pool it was reported for, also when another served', async () => {
     const world = await launchWorld();
     world.refusals.set(`on-demand:m5.large:${zoneA}`, { code: 'MaxFleetCountExceeded' });
     const before = world.unavailable.version;
@@ -290,7 +290,7 @@ describe('when EC2 has nothing', () => {
     expect(world.unavailable.isUnavailable(pool, [])).toBe(true);
   });
 
-  test('C11: each pool that failed counts, with zone, zone id, capacity type and reason', async () => {
+  test('each pool that failed counts, with zone, zone id, capacity type and reason', async () => {
     const world = await launchWorld();
     world.refusals.set(`on-demand:m5.large:${zoneA}`, { code: 'VcpuLimitExceeded' });
     world.refusals.set(`on-demand:m5.large:${zoneB}`, { code: 'NeverHeardOf' });
@@ -305,7 +305,7 @@ describe('when EC2 has nothing', () => {
     ]);
   });
 
-  test('C11: launches that share a fleet count its errors once', async () => {
+  test('launches that share a fleet count its errors once', async () => {
     const world = await launchWorld();
     world.refusals.set(`on-demand:m5.large:${zoneA}`, ice);
     const wish = { requirements: [ofType('m5.large'), ofCapacity('on-demand')] };
@@ -353,7 +353,7 @@ describe('subnets', () => {
   const large = { requirements: [ofType('m5.large'), ofCapacity('on-demand'), among(label.zone, zoneA)] };
   const sibling = { id: 'subnet-9', zone: zoneA, zoneID: 'use1-az1' };
 
-  test('C12: a full subnet is out, and the next launch uses its sibling', async () => {
+  test('a full subnet is out, and the next launch uses its sibling', async () => {
     const world = await launchWorld();
     world.nodeClasses.set('default', readyClass({}, { subnets: [...subnets, sibling] }));
     world.addresses.observe([{ id: 'subnet-9', freeAddresses: 50 }]);
@@ -367,7 +367,7 @@ describe('subnets', () => {
     await expect(world.create(other)).rejects.toMatchObject({ kind: 'insufficientCapacity' });
   });
 
-  test('C16: the one with most addresses is taken, and what is on its way counts', async () => {
+  test('the one with most addresses is taken, and what is on its way counts', async () => {
     const world = await launchWorld();
     world.nodeClasses.set('default', readyClass({ kubelet: { maxPods: 1 } }, { subnets: [...subnets, sibling] }));
     world.addresses.observe([
@@ -382,7 +382,7 @@ describe('subnets', () => {
     expect(await used()).toEqual(['subnet-1']);
   });
 
-  test('C16: a failed call gives back what it took', async () => {
+  test('a failed call gives back what it took', async () => {
     const world = await launchWorld();
     const fleet = world.ec2.answers['CreateFleet'] as () => unknown;
     world.ec2.answers['CreateFleet'] = () => {
@@ -401,7 +401,7 @@ describe('EFA', () => {
   const gpu = { requirements: [ofType('g4dn.8xlarge')] };
   const efa = { 'vpc.amazonaws.com/efa': '1' };
 
-  test('C14: a machine has it when the claim asks or the class sets it up, and only then shows it', async () => {
+  test('a machine has it when the claim asks or the class sets it up, and only then shows it', async () => {
     const world = await launchWorld();
     const without = await world.create(gpu);
     expect(without.capacity).not.toHaveProperty('vpc.amazonaws.com/efa');
@@ -422,7 +422,7 @@ describe('EFA', () => {
 });
 
 describe('templates', () => {
-  test('C17: the fleet tags instance, volume and fleet; the class’s tags are there, ours win', async () => {
+  test('the fleet tags instance, volume and fleet; the class’s tags are there, ours win', async () => {
     const world = await launchWorld();
     world.nodeClasses.set('default', readyClass({ tags: { Name: 'mine', team: 'a' } }));
     await world.create({ requirements: [ofCapacity('spot')] });
@@ -440,7 +440,7 @@ describe('templates', () => {
     }
   });
 
-  test('C18: a template that vanished costs one failed fleet and one more', async () => {
+  test('a template that vanished costs one failed fleet and one more', async () => {
     const world = await launchWorld();
     const fleet = world.ec2.answers['CreateFleet'] as (input: never) => unknown;
     let calls = 0;
@@ -454,7 +454,7 @@ describe('templates', () => {
     expect(world.ec2.inputs('DescribeLaunchTemplates').length).toBe(world.templateInputs().length * 2);
   });
 
-  test('C18: a template that vanishes twice is an error: never a third try', async () => {
+  test('a template that vanishes twice is an error: never a third try', async () => {
     const world = await launchWorld();
     world.ec2.answers['CreateFleet'] = () => {
       throw awsRefusal('InvalidLaunchTemplateName.NotFoundException');
@@ -463,7 +463,7 @@ describe('templates', () => {
     expect(world.fleets()).toHaveLength(2);
   });
 
-  test('U6: types with other numbers of pods have templates of their own, unless the class fixes the number', async () => {
+  test('types with other numbers of pods have templates of their own, unless the class fixes the number', async () => {
     const world = await launchWorld();
     world.said.types = ['m5.large', 'm5.xlarge', 't4g.small', 'c5.large'];
     await world.types.refresh();
@@ -475,7 +475,7 @@ describe('templates', () => {
     expect(world.templateInputs()).toHaveLength(5);
   });
 
-  test('L14: types that no image fits are left out; without any there is nothing to launch', async () => {
+  test('types that no image fits are left out; without any there is nothing to launch', async () => {
     const world = await launchWorld();
     const [arm] = readyClass().status?.amis ?? [];
     if (arm !== undefined) world.nodeClasses.set('default', readyClass({}, { amis: [arm] }));
@@ -507,7 +507,7 @@ describe('reservations', () => {
     return world;
   };
 
-  test('C19: a template per reservation, the larger of two in a zone, each with one pool', async () => {
+  test('a template per reservation, the larger of two in a zone, each with one pool', async () => {
     const world = await reserving(
       [
         reservation('cr-1'),
@@ -532,7 +532,7 @@ describe('reservations', () => {
     });
   });
 
-  test('C19: without a reservation none is used; with the gate off nothing is said', async () => {
+  test('without a reservation none is used; with the gate off nothing is said', async () => {
     const preference = async (gate: boolean) => {
       const world = await reserving([], {}, gate);
       await world.create();
@@ -566,7 +566,7 @@ describe('reservations', () => {
     });
   });
 
-  test('C20: a launch takes one place; deleting gives it back once the machine is gone', async () => {
+  test('a launch takes one place; deleting gives it back once the machine is gone', async () => {
     const world = await reserving([reservation('cr-1')], { 'cr-1': 10 });
     const instance = await world.create();
     expect(world.reservations.available('cr-1')).toBe(9);
@@ -598,7 +598,7 @@ describe('reservations', () => {
     expect(world.reservations.available('cr-1')).toBe(10);
   });
 
-  test('C10: a full reservation counts as empty from then on; throttling says nothing about it', async () => {
+  test('a full reservation counts as empty from then on; throttling says nothing about it', async () => {
     const world = await reserving([reservation('cr-1')], { 'cr-1': 10 });
     world.refusals.set('*:*:*', { code: 'RequestLimitExceeded' });
     await expect(world.create()).rejects.toMatchObject({ conditionReason: 'RequestLimitExceeded' });
@@ -686,7 +686,7 @@ describe('placement groups', () => {
     expect(pool('m5.large', zoneA)).toBe(false);
   });
 
-  describe('G9: the registration hook', () => {
+  describe('the registration hook', () => {
     const hooked = async (labels: Record<string, string>, providerID?: string, partition?: number) => {
       const { world } = await grouped('partition');
       world.ec2.answers['DescribeInstances'] = () => ({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nodeClass } from './node-class.testing.ts';
 import { resourceTags, restrictedTag, tagList, tagMap, tagProblem } from './tags.ts';
 
-test('C17: what is made carries the tags of the class and ours, ours winning; a Name of the user is respected', () => {
+test('what is made carries the tags of the class and ours, ours winning; a Name of the user is respected', () => {
   const tags = resourceTags(nodeClass({ tags: { Name: 'mine', team: 'a', 'eks:eks-cluster-name': 'stolen' } }), {
     clusterName: 'demo',
     nodePool: 'pool',

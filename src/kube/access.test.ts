@@ -150,7 +150,7 @@ test('a mistake in a kubeconfig is named with its file and field', async () => {
   );
   expect(await refusal('users: [{name: a}, {name: a}]')).toContain('users[1].name "a" is used twice');
   expect(await refusal(config({ cluster: '{}' }))).toContain('cluster "c" has no server');
-  expect(await refusal(config({ cluster: '{server: "https://a b"}' }))).toContain('which is no URL');
+  expect(await refusal(config({ cluster: '{server: "https://a b"}' }))).toContain('which is not a URL');
 });
 
 test('what a context names must exist, and the error lists what does', async () => {

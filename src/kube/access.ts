@@ -152,7 +152,7 @@ async function clusterAccess(
 function serverUrl(server: string, hasTls: boolean, cluster: string): string {
   const text = /^https?:\/\//i.test(server) ? server : `${hasTls ? 'https' : 'http'}://${server}`;
   if (server === '' || !URL.canParse(text)) {
-    const problem = server === '' ? 'has no server' : `has the server "${server}", which is no URL`;
+    const problem = server === '' ? 'has no server' : `has the server "${server}", which is not a URL`;
     throw new KerfError('KubeconfigInvalid', `cluster "${cluster}" ${problem}; write https://host:port`, {
       subject: cluster,
     });

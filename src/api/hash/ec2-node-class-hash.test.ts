@@ -60,7 +60,7 @@ test.each<[string, Partial<EC2NodeClassSpec>]>([
   expect(hash(change)).not.toBe(hash());
 });
 
-test('H1: instanceProfile in place of role changes the hash', () => {
+test('instanceProfile in place of role changes the hash', () => {
   expect(ec2NodeClassHash({ ...withoutRole, instanceProfile: 'p' }, 'ca')).not.toBe(hash());
 });
 
@@ -73,12 +73,12 @@ test.each<[string, Partial<EC2NodeClassSpec>]>([
   expect(hash(change)).toBe(hash());
 });
 
-test('H3: the order of tags and disks does not; equal specs have equal hashes', () => {
+test('the order of tags and disks does not; equal specs have equal hashes', () => {
   expect(hash({ tags: { b: '2', a: '1' } })).toBe(hash());
   expect(hash({ blockDeviceMappings: base.blockDeviceMappings?.toReversed() ?? [] })).toBe(hash());
   expect(ec2NodeClassHash(structuredClone(base), 'ca')).toBe(hash());
 });
 
-test('H4: another CA bundle does', () => {
+test('another CA bundle does', () => {
   expect(ec2NodeClassHash(base, 'other')).not.toBe(hash());
 });

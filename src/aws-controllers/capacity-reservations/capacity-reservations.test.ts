@@ -46,7 +46,7 @@ const fallen = {
   'karpenter.k8s.aws/capacity-reservation-interruptible': 'false',
 };
 
-describe('G8: a reserved instance that runs on demand now', () => {
+describe('a reserved instance that runs on demand now', () => {
   test('is on demand on its claim and its node; the interruptible label stays', async () => {
     runs('on-demand');
     await reserve();
@@ -74,7 +74,7 @@ describe('G8: a reserved instance that runs on demand now', () => {
   });
 });
 
-describe('G8: a capacity block that is about to end', () => {
+describe('a capacity block that is about to end', () => {
   test('takes its claims down; a reservation that is not expiring keeps them', async () => {
     runs('reserved');
     await makeInstance(bench, 'a', reservation);

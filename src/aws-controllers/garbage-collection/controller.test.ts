@@ -23,7 +23,7 @@ const launch = (id: string, ageMs: number, labels: Record<string, string> = { 'k
 };
 const hasNode = async (name: string): Promise<boolean> => (await bench.get(resources.nodes, name)) !== undefined;
 
-describe('G2', () => {
+describe('an instance without a claim', () => {
   test('an orphan and its Node are deleted', async () => {
     await makeInstance(bench, 'a');
     await bench.apply(resources.nodes, { metadata: { name: 'orphan' }, spec: { providerID: providerIdOf('i-lost') } });

@@ -36,7 +36,7 @@ const counted = (category: string) =>
   bench.metrics.value('karpenter_interruption_instance_status_unhealthy_total', { category });
 const annotationOf = async (name: string) => (await bench.claim(name)).metadata.annotations?.[termination];
 
-describe('I4', () => {
+describe('an instance that EC2 reports as unhealthy', () => {
   test.each(['InstanceStatus', 'SystemStatus'] as const)(
     'an impaired %s older than two minutes annotates and deletes the claim',
     async (category) => {
@@ -97,7 +97,7 @@ describe('I4', () => {
   });
 });
 
-describe('I5', () => {
+describe('the count of unhealthy instances', () => {
   test('an instance counts once per category until it recovers, each instance by itself', async () => {
     await makeInstance(bench, 'a');
     await makeInstance(bench, 'b');

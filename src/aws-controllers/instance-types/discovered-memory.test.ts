@@ -42,7 +42,7 @@ const join = async (imageID: string, over: { registered?: string; type?: string 
   await bench.run(1_000);
 };
 
-test('T23: a registered node replaces the estimate, also when its image is not the first of the list', async () => {
+test('a registered node replaces the estimate, also when its image is not the first of the list', async () => {
   expect(memory()).toBe(estimate);
   await join('ami-amd64');
   expect(memory()).toBe(String(7_900_000 * 1024));

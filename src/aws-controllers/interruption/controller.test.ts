@@ -28,7 +28,7 @@ const received = (kind: string) =>
 const disrupted = (reason: string) =>
   bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason, nodepool: 'default', capacity_type: 'spot' });
 
-describe('I1: the claim and the message go', () => {
+describe('the claim and the message go', () => {
   test.each([
     ['spot_interrupted', 'SpotInterrupted', { kind: 'spot-interruption', instanceId: 'i-a' }],
     [
@@ -82,7 +82,7 @@ describe('I1: the claim and the message go', () => {
   });
 });
 
-describe('I2', () => {
+describe('messages that ask for nothing', () => {
   test('an unreadable body is deleted and nothing else happens', async () => {
     await makeInstance(bench, 'a');
     queue.send('not json');
@@ -109,7 +109,7 @@ describe('I2', () => {
   });
 });
 
-describe('I3', () => {
+describe('what an interruption says about the offering', () => {
   test('a spot warning makes its type and zone unavailable as spot', async () => {
     await makeInstance(bench, 'a');
     send({ kind: 'spot-interruption', instanceId: 'i-a' });
@@ -125,7 +125,7 @@ describe('I3', () => {
   });
 });
 
-describe('I6: a queue that cannot be read', () => {
+describe('a queue that cannot be read', () => {
   test.each(['QueueDoesNotExist', 'AccessDenied'])('%s is a reconcile error with back-off, and heals', async (code) => {
     await makeInstance(bench, 'a');
     await bench.pool('spot');

@@ -18,7 +18,7 @@ const stamps = async (name: string) => {
   return [annotations[hash], annotations[version]];
 };
 
-describe('H5', () => {
+describe('the hash of a node class', () => {
   test('a class has its hash, with the CA bundle in it, and the version', async () => {
     const { spec, metadata } = await bench.classOf();
     expect(metadata.annotations).toMatchObject({ [hash]: ec2NodeClassHash(spec, 'ca'), [version]: 'v6' });

@@ -10,7 +10,7 @@ describe('a class that selects something', () => {
     bench = await openNodeClasses();
   });
 
-  test('S1, S2: has it in its status, ordered, and a finalizer', async () => {
+  test('has it in its status, ordered, and a finalizer', async () => {
     const { status, metadata } = await bench.classOf();
     expect(metadata.finalizers).toEqual(['karpenter.k8s.aws/termination']);
     expect(status?.subnets).toEqual([
@@ -32,7 +32,7 @@ describe('a class that selects something', () => {
       expect(await bench.condition(type)).toMatchObject({ status: 'True', reason: type, observedGeneration: 1 });
   });
 
-  test('S1: sees the change of a selector at once, and what changes in AWS within about a minute', async () => {
+  test('sees the change of a selector at once, and what changes in AWS within about a minute', async () => {
     await bench.classOf();
     bench.world.subnets = bench.world.subnets.slice(0, 1);
     await bench.classOf({ subnetSelectorTerms: [{ id: 'subnet-1' }] });
@@ -42,7 +42,7 @@ describe('a class that selects something', () => {
     expect((await bench.status()).subnets).toEqual([{ id: 'subnet-9', zone: 'us-east-1d' }]);
   });
 
-  test('S3: that stops selecting anything loses it, with the reason in the conditions', async () => {
+  test('that stops selecting anything loses it, with the reason in the conditions', async () => {
     await bench.classOf();
     bench.world.subnets = [];
     bench.world.securityGroups = [];
@@ -101,7 +101,7 @@ describe('a class that selects something', () => {
     );
   });
 
-  test('S3: found again a minute later', async () => {
+  test('found again a minute later', async () => {
     const { subnets } = bench.world;
     bench.world.subnets = [];
     await bench.classOf();
@@ -111,7 +111,7 @@ describe('a class that selects something', () => {
     expect(await bench.condition('SubnetsReady')).toMatchObject({ status: 'True' });
   });
 
-  test('S7: a refused DescribeImages fails the reconcile; the other steps still run', async () => {
+  test('a refused DescribeImages fails the reconcile; the other steps still run', async () => {
     bench.world.errors['DescribeImages'] = awsRefusal('InternalError', 'images are down', 500);
     await bench.classOf();
     expect(await bench.condition('AMIsReady')).toMatchObject({ status: 'Unknown', reason: 'AwaitingReconciliation' });
@@ -122,7 +122,7 @@ describe('a class that selects something', () => {
     expect(await bench.condition('AMIsReady')).toMatchObject({ status: 'True' });
   });
 
-  test('S8: a deprecation that comes to pass shows, and the class stays ready', async () => {
+  test('a deprecation that comes to pass shows, and the class stays ready', async () => {
     const [image] = bench.world.images;
     if (image !== undefined) image.DeprecationTime = new Date(bench.clock.now() + 30_000).toISOString();
     const deprecated = async () => (await bench.status()).amis?.filter((each) => each.deprecated === true).length;
@@ -141,7 +141,7 @@ describe('a class that selects something', () => {
   });
 });
 
-describe('S11: an alias that Amazon does not publish', () => {
+describe('an alias that Amazon does not publish', () => {
   test.each([
     ['al2@latest', '1.34', 'AL2 aliases are no longer supported on EKS 1.33+'],
     ['windows2025@latest', '1.34', 'Windows Server 2025 requires EKS version 1.35 or higher, current version: 1.34'],
@@ -159,7 +159,7 @@ describe('S11: an alias that Amazon does not publish', () => {
   });
 });
 
-describe('S16: conditions', () => {
+describe('conditions', () => {
   test.each([
     [true, 8],
     [false, 7],
@@ -172,7 +172,7 @@ describe('S16: conditions', () => {
   });
 });
 
-describe('S17: capacity reservations', () => {
+describe('capacity reservations', () => {
   const reservation = (id: string, endMs?: number) => ({
     CapacityReservationId: id,
     OwnerId: '123456789012',
@@ -213,7 +213,7 @@ describe('S17: capacity reservations', () => {
   });
 });
 
-describe('S18: the placement group', () => {
+describe('the placement group', () => {
   test('that is not there is named, and found when it comes', async () => {
     bench = await openNodeClasses();
     await bench.classOf({ placementGroupSelector: { name: 'tight' } });

@@ -20,7 +20,7 @@ const remove = async (name = 'default') => {
 };
 
 describe('instance profiles', () => {
-  test('P1: role A, B, C in turn make three profiles; the class takes all of them with it', async () => {
+  test('role A, B, C in turn make three profiles; the class takes all of them with it', async () => {
     await bench.classOf({ role: 'a' });
     await bench.classOf({ role: 'b' });
     await bench.classOf({ role: 'c' });
@@ -44,7 +44,7 @@ describe('instance profiles', () => {
     expect([rolesOf(first), rolesOf(await profile())]).toEqual([roles, ['a']]);
   });
 
-  test('P2: one with the right role is kept without another call that changes anything', async () => {
+  test('one with the right role is kept without another call that changes anything', async () => {
     await bench.classOf({ role: 'a' });
     const made = await profile();
     await bench.run(40 * minuteMs);
@@ -59,7 +59,7 @@ describe('instance profiles', () => {
     expect([await profile(), rolesOf(made)]).toEqual([made, ['a']]);
   });
 
-  test('P3: one of the user’s own is copied, and IAM is not asked to make or delete anything', async () => {
+  test('one of the user’s own is copied, and IAM is not asked to make or delete anything', async () => {
     await bench.classOf({ role: undefined, instanceProfile: 'mine' } as never);
     expect(await profile()).toBe('mine');
     expect(await bench.condition('InstanceProfileReady')).toMatchObject({ status: 'True' });
@@ -75,7 +75,7 @@ describe('instance profiles', () => {
       expect(bench.iam.count(action)).toBe(0);
   });
 
-  test('P4: a new one is protected; an old one becomes so when the role changes or the user brings their own', async () => {
+  test('a new one is protected; an old one becomes so when the role changes or the user brings their own', async () => {
     await bench.classOf({ role: 'a' });
     const first = await profile();
     await bench.run(61 * minuteMs);
@@ -88,7 +88,7 @@ describe('instance profiles', () => {
     expect(isProtected(second)).toBe(true);
   });
 
-  test('P7: when IAM cannot be asked, the reconcile fails and no profile is made', async () => {
+  test('when IAM cannot be asked, the reconcile fails and no profile is made', async () => {
     await bench.classOf({ role: 'a' });
     bench.iam.answers['GetInstanceProfile'] = () => {
       throw awsRefusal('ServiceFailure', 'iam is down', 500);
@@ -100,7 +100,7 @@ describe('instance profiles', () => {
     );
   });
 
-  test('P12: a role that does not exist leaves InstanceProfileReady and Ready unknown', async () => {
+  test('a role that does not exist leaves InstanceProfileReady and Ready unknown', async () => {
     bench.iam.missingRoles.add('ghost');
     await bench.classOf({ role: 'ghost' });
     expect(await bench.condition('InstanceProfileReady')).toMatchObject({ status: 'Unknown' });
@@ -109,13 +109,13 @@ describe('instance profiles', () => {
     expect(bench.iam.profiles.size).toBe(0);
   });
 
-  test('L11: the profile in the status is what launches take', async () => {
+  test('the profile in the status is what launches take', async () => {
     await bench.classOf({ role: 'a' });
     expect(await profile()).toMatch(/^my-cluster_\d+$/);
   });
 });
 
-describe('P10: collection of profiles', () => {
+describe('collection of profiles', () => {
   const path = '/karpenter/us-east-1/my-cluster/uid/';
   const add = (name: string) => bench.iam.profiles.set(name, { path, roles: ['r'], tags: {} });
 
@@ -147,7 +147,7 @@ describe('P10: collection of profiles', () => {
 });
 
 describe('deleting a class', () => {
-  test('D1: it stays while NodeClaims refer to it and tells which; it goes with the last', async () => {
+  test('it stays while NodeClaims refer to it and tells which; it goes with the last', async () => {
     await bench.classOf();
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     for (const name of names) await bench.claimOf(name);
@@ -165,7 +165,7 @@ describe('deleting a class', () => {
     expect(await bench.isGone()).toBe(true);
   });
 
-  test('D2: its launch templates go, others stay; an error keeps the class', async () => {
+  test('its launch templates go, others stay; an error keeps the class', async () => {
     await bench.classOf();
     const templates = () => [...bench.world.templates.keys()];
     bench.world.templates.set('karpenter.k8s.aws/1', 'default').set('karpenter.k8s.aws/2', 'other');
@@ -178,7 +178,7 @@ describe('deleting a class', () => {
     expect([await bench.isGone(), templates()]).toEqual([true, ['karpenter.k8s.aws/2']]);
   });
 
-  test('D3: a profile that is missing or has no role is no obstacle', async () => {
+  test('a profile that is missing or has no role is no obstacle', async () => {
     await bench.classOf({ role: 'a' });
     bench.iam.profiles.clear();
     await remove();
@@ -186,7 +186,7 @@ describe('deleting a class', () => {
   });
 });
 
-test('D3: in an isolated VPC the profile is left and the class goes; nothing is collected either', async () => {
+test('in an isolated VPC the profile is left and the class goes; nothing is collected either', async () => {
   await bench.close();
   bench = await openNodeClasses({ isolatedVpc: true });
   await bench.classOf({ role: 'a' });

@@ -39,7 +39,7 @@ test.each([
   expect(told(draft, 'Ready')).toMatchObject({ status: 'False', message: 'ValidationSucceeded=False' });
 });
 
-test('S21: other tags are fine', async () => {
+test('other tags are fine', async () => {
   const draft = draftWith({ 'karpenter.sh/custom-key': 'x', 'kubernetes.io/role/key': '', Name: 'mine' });
   await validation.step(draft);
   expect(told(draft, 'Ready')).toMatchObject({ status: 'True' });

@@ -97,7 +97,7 @@ describe('a class that may be launched', () => {
     expect(calls()).toEqual([2, 2, 2]);
   });
 
-  test('S29: a new annotation asks anew; another order of subnets does not', async () => {
+  test('a new annotation asks anew; another order of subnets does not', async () => {
     await bench.classOf();
     bench.world.subnets = bench.world.subnets.toReversed();
     await bench.run(2 * minuteMs);
@@ -107,7 +107,7 @@ describe('a class that may be launched', () => {
     expect(calls().slice(1)).toEqual([2, 2]);
   });
 
-  test('S29: a class made again under its name is asked about anew', async () => {
+  test('a class made again under its name is asked about anew', async () => {
     await bench.classOf();
     await bench.remove(ec2NodeClasses, 'default');
     await bench.run(1_000);
@@ -116,7 +116,7 @@ describe('a class that may be launched', () => {
     expect(calls().slice(1)).toEqual([2, 2]);
   });
 
-  test('S29: without dry runs it is ready and EC2 is not asked', async () => {
+  test('without dry runs it is ready and EC2 is not asked', async () => {
     await open({ disableDryRun: true });
     await bench.classOf();
     expect(await bench.condition('Ready')).toMatchObject({ status: 'True' });
@@ -124,7 +124,7 @@ describe('a class that may be launched', () => {
   });
 });
 
-describe('S19: what validation waits for', () => {
+describe('what validation waits for', () => {
   const message = 'Awaiting AMI, Instance Profile, Security Group, and Subnet resolution';
 
   test('something that is False makes it False', async () => {
@@ -142,7 +142,7 @@ describe('S19: what validation waits for', () => {
   });
 });
 
-describe('S20: the addresses of services', () => {
+describe('the addresses of services', () => {
   const bottlerocket = { amiFamily: 'Bottlerocket', amiSelectorTerms: [{ id: 'ami-x86_64-standard' }] } as const;
 
   test('are looked up for AL2023 only', async () => {
@@ -171,7 +171,7 @@ describe('S20: the addresses of services', () => {
   });
 });
 
-describe('S22: what the controller is not allowed to do', () => {
+describe('what the controller is not allowed to do', () => {
   test.each([
     ['CreateLaunchTemplate', 'CreateLaunchTemplateAuthCheckFailed'],
     ['CreateFleet', 'CreateFleetAuthCheckFailed'],
@@ -205,7 +205,7 @@ describe('S22: what the controller is not allowed to do', () => {
     expect((await validation())?.message).toBe(`Controller isn't authorized to call ec2:CreateFleet: ${detail}`);
   });
 
-  test('S24: one subnet that works is enough', async () => {
+  test('one subnet that works is enough', async () => {
     bench.world.subnetErrors = { 'subnet-2': denied() };
     await bench.classOf();
     expect(await validation()).toMatchObject({ status: 'True' });
@@ -219,7 +219,7 @@ describe('S22: what the controller is not allowed to do', () => {
   });
 });
 
-describe('S25: user data', () => {
+describe('user data', () => {
   test('that is too large is told', async () => {
     bench.world.errors['CreateLaunchTemplate'] = awsRefusal(
       'InvalidUserData.Malformed',
@@ -270,7 +270,7 @@ describe('a busy AWS', () => {
   });
 });
 
-describe('S26, S27: the type a class is checked with', () => {
+describe('the type a class is checked with', () => {
   const images = {
     amiFamily: 'Windows2022',
     amiSelectorTerms: [{ id: 'ami-x86_64-standard' }],

@@ -32,7 +32,7 @@ const open = async (gate: boolean) => {
 const of = (zone: string, capacity_type = 'on-demand') => ({ instance_type: 'm5.large', capacity_type, zone });
 const availability = (type?: string) => zones.map((zone) => bench.metrics.value(available, of(zone, type)));
 
-test('M5: an offering counts as available when some pool can have it; prices are there for every zone', async () => {
+test('an offering counts as available when some pool can have it; prices are there for every zone', async () => {
   await open(false);
   await bench.pool('a');
   await bench.pool('broken');
@@ -46,7 +46,7 @@ test('M5: an offering counts as available when some pool can have it; prices are
   expect(bench.metrics.series(available).some(({ labels }) => labels['capacity_type'] === 'reserved')).toBe(false);
 });
 
-test('M5: with the gate reservations have series too: zero where there is none', async () => {
+test('with the gate reservations have series too: zero where there is none', async () => {
   const { world, classes } = await open(true);
   world.said.counts.set('cr-1', 2);
   classes['a'] = readyClass(

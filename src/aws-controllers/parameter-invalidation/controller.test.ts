@@ -19,7 +19,7 @@ const publish = (name: string) => {
   bench.world.images.push({ ImageId: 'ami-new', Architecture: 'x86_64', CreationDate: '2026-02-01T00:00:00.000Z' });
 };
 
-test('M7: what latest stood for is asked for again once that image is deprecated', async () => {
+test('what latest stood for is asked for again once that image is deprecated', async () => {
   await bench.classOf();
   publish(latest);
   await bench.run(40 * minuteMs);
@@ -32,7 +32,7 @@ test('M7: what latest stood for is asked for again once that image is deprecated
   expect(await idsOf()).not.toContain(standard);
 });
 
-test('M7: a pinned version stays, deprecated or not', async () => {
+test('a pinned version stays, deprecated or not', async () => {
   const pinned = latest.replace('recommended', 'amazon-eks-node-al2023-x86_64-standard-1.34-v20260101');
   bench.world.parameters = { [pinned]: standard };
   await bench.classOf({ amiSelectorTerms: [{ alias: 'al2023@v20260101' }] });

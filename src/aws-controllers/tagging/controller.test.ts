@@ -37,7 +37,7 @@ const marked = async (name = 'a'): Promise<boolean> => {
 };
 const all = { Name: 'a', 'karpenter.sh/nodeclaim': 'a', 'eks:eks-cluster-name': 'one' };
 
-describe('G6', () => {
+describe('tags of an instance', () => {
   test('nothing before the node has a name', async () => {
     await makeInstance(bench, 'a');
     await bench.apply(nodeClaims, { metadata: { name: 'b' }, spec: (await bench.claim('a')).spec });

@@ -4,7 +4,7 @@ import { recordedLog } from '../../controllers/testing/records.testing.ts';
 import { openAwsBench } from '../aws-bench.testing.ts';
 import { versionController } from './controller.ts';
 
-test('M4: the version is looked up at start and every five minutes, and a failure keeps the last one', async () => {
+test('the version is looked up at start and every five minutes, and a failure keeps the last one', async () => {
   const answers = ['1.33', '1.34'];
   const version = new KubernetesVersion(async () => {
     const answer = answers.shift();

@@ -30,7 +30,7 @@ const pool = (name: string, requirements: NodePool['spec']['template']['spec']['
 const told = (): string[] =>
   bench.events.map(({ type, reason, subject, message }) => `${type} ${reason} ${subject.name}: ${message}`);
 
-describe('M6', () => {
+describe('events of a zonal shift', () => {
   test('one Warning per pool that can use the zone when a shift starts, one Normal when it is over', async () => {
     await pool('any');
     await pool('other');

@@ -100,7 +100,7 @@ describe('fleets', () => {
     return { aws, batcher: fleetBatcher({ ec2: aws.client, clock, metrics }) };
   };
 
-  test('G7: five equal requests are one call of capacity five, an instance each', async () => {
+  test('five equal requests are one call of capacity five, an instance each', async () => {
     const { aws, batcher } = launching();
     const shares = await all(ids(5).map(() => batcher.add(request())));
     expect(aws.inputs('CreateFleet')).toMatchObject([{ TargetCapacitySpecification: { TotalTargetCapacity: 5 } }]);
@@ -108,7 +108,7 @@ describe('fleets', () => {
     expect(got).toEqual(ids(5).map((id) => [id]));
   });
 
-  test('G7: four equal requests and a different one are two calls', async () => {
+  test('four equal requests and a different one are two calls', async () => {
     const { aws, batcher } = launching();
     await all([request(), request(), request(), request(), request('other')].map((each) => batcher.add(each)));
     expect(aws.inputs('CreateFleet')).toMatchObject([
@@ -117,7 +117,7 @@ describe('fleets', () => {
     ]);
   });
 
-  test('G7: an error of the call goes to all five', async () => {
+  test('an error of the call goes to all five', async () => {
     const { aws, batcher } = launching();
     aws.answers['CreateFleet'] = () => {
       throw awsRefusal('RequestLimitExceeded');
@@ -127,7 +127,7 @@ describe('fleets', () => {
     expect(aws.inputs('CreateFleet')).toHaveLength(1);
   });
 
-  test('G7: three of five: three instances, and the errors for all', async () => {
+  test('three of five: three instances, and the errors for all', async () => {
     const { batcher } = launching(3, [{ ErrorCode: 'InsufficientInstanceCapacity' }]);
     const shares = await all(ids(5).map(() => batcher.add(request())));
     const values = shares.flatMap((share) => (share.status === 'fulfilled' ? [share.value] : []));
@@ -158,7 +158,7 @@ describe('instances by id', () => {
   };
   const five = ['i-1', 'i-2', 'i-3', 'i-4', 'i-5'];
 
-  test('G7: five ids are one call, without a page size; duplicates share an answer', async () => {
+  test('five ids are one call, without a page size; duplicates share an answer', async () => {
     const { aws, ask } = describing((ids) => ids);
     const answers = await ask([...five, 'i-1']);
     expect(aws.inputs('DescribeInstances')).toEqual([{ InstanceIds: five, Filters: filters }]);
@@ -168,7 +168,7 @@ describe('instances by id', () => {
     ]);
   });
 
-  test('G7: ids missing from the answer are asked for one by one: three calls', async () => {
+  test('ids missing from the answer are asked for one by one: three calls', async () => {
     const { aws, ask } = describing((ids) => (ids.length === 1 ? [] : ids.slice(0, 3)));
     const answers = await ask(five);
     expect(aws.inputs('DescribeInstances')).toHaveLength(3);
@@ -182,7 +182,7 @@ describe('instances by id', () => {
     ]);
   });
 
-  test('G7: a failed call is made again for each: six calls, and only the bad id fails', async () => {
+  test('a failed call is made again for each: six calls, and only the bad id fails', async () => {
     const { aws, ask } = describing((ids) => {
       if (ids.includes('i-2')) throw awsRefusal('InvalidInstanceID.NotFound');
       return ids;
@@ -218,20 +218,20 @@ describe('instances by id', () => {
     return { aws, ask: (ids: string[]) => all(ids.map((id) => batcher.add(id))) };
   };
 
-  test('G7: five instances are terminated in one call, duplicates too', async () => {
+  test('five instances are terminated in one call, duplicates too', async () => {
     const { aws, ask } = terminating((ids) => ids);
     await ask([...five, 'i-5']);
     expect(aws.inputs('TerminateInstances')).toEqual([{ InstanceIds: five }]);
   });
 
-  test('G7: those not reported as going are terminated alone: three calls', async () => {
+  test('those not reported as going are terminated alone: three calls', async () => {
     const { aws, ask } = terminating((ids) => (ids.length === 1 ? ids : ids.slice(0, 3)));
     const answers = await ask(five);
     expect(aws.inputs('TerminateInstances')).toHaveLength(3);
     expect(answers.every((answer) => answer.status === 'fulfilled' && answer.value !== undefined)).toBe(true);
   });
 
-  test('G7: a failed termination is tried for each: six calls', async () => {
+  test('a failed termination is tried for each: six calls', async () => {
     const { aws, ask } = terminating(() => {
       throw awsRefusal('UnauthorizedOperation');
     });

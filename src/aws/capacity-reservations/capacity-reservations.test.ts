@@ -35,7 +35,7 @@ function open(answer: (input: DescribeCapacityReservationsCommandInput) => unkno
 const classOf = (...terms: NonNullable<EC2NodeClass['spec']['capacityReservationSelectorTerms']>) =>
   nodeClass({ capacityReservationSelectorTerms: terms });
 
-describe('S17: capacity reservations', () => {
+describe('capacity reservations', () => {
   const active = { Name: 'state', Values: ['active'] };
 
   test.each([
@@ -175,7 +175,7 @@ describe('S17: capacity reservations', () => {
 });
 
 describe('what a reservation can still take', () => {
-  test('C20: is what EC2 says, less launches, plus terminations, never below zero', async () => {
+  test('is what EC2 says, less launches, plus terminations, never below zero', async () => {
     const { reservations, counts, clock } = open(() => ({
       CapacityReservations: [reservation('cr-1', { AvailableInstanceCount: 1 })],
     }));
@@ -194,7 +194,7 @@ describe('what a reservation can still take', () => {
     expect(counts.available('cr-1')).toBe(1);
   });
 
-  test('C10: one that EC2 calls full has nothing left; one nobody knows stays unknown', () => {
+  test('one that EC2 calls full has nothing left; one nobody knows stays unknown', () => {
     const counts = new ReservationCounts(new VirtualClock({ settle: () => setImmediate() }));
     counts.observe('cr-1', 7);
     counts.exhausted('cr-1');

@@ -68,7 +68,7 @@ const cluster = (fields: object, asked = { times: 0 }): EksCluster => ({
   },
 });
 
-describe('M3: the endpoint', () => {
+describe('the endpoint', () => {
   test('is the setting, without asking EKS', async () => {
     const asked = { times: 0 };
     expect(await findEndpoint('https://set', cluster({ endpoint: 'https://eks' }, asked))).toBe('https://set');
@@ -118,7 +118,7 @@ test('the service range is that of IPv4, or of IPv6 where there is no other', as
   expect(await of({})).toBeUndefined();
 });
 
-describe('M4: the Kubernetes version', () => {
+describe('the Kubernetes version', () => {
   test.each([
     ['v1.33.4-eks-abc', '1.33'],
     ['1.34+', '1.34'],

@@ -50,7 +50,7 @@ const ask = (over: Partial<DriftQuestion> & { found?: DriftInstance; now?: Drift
     ...over,
   });
 
-describe('R1: what has drifted', () => {
+describe('what has drifted', () => {
   test.each<[string | undefined, Parameters<typeof ask>[0]]>([
     [undefined, {}],
     ['AMIDrift', { claim: claimOf({ imageID: 'ami-0' }) }],
@@ -74,16 +74,16 @@ describe('R1: what has drifted', () => {
   });
 });
 
-test('R3: an image that no longer maps to the instance type', async () => {
+test('an image that no longer maps to the instance type', async () => {
   const arm64 = [{ key: 'kubernetes.io/arch', operator: 'In', values: ['arm64'] }];
   expect(await ask({ nodeClass: classOf({ amis: [{ id: 'ami-1', requirements: arm64 }] }) })).toBe('AMIDrift');
 });
 
-test('R4: an instance that fell back to on-demand has not drifted, whatever was remembered', async () => {
+test('an instance that fell back to on-demand has not drifted, whatever was remembered', async () => {
   expect(await ask({ found: { ...instance, capacityReservationId: 'cr-0' }, now: instance })).toBeUndefined();
 });
 
-describe('R5: hashes are only compared when both sides have both annotations of one version', () => {
+describe('hashes are only compared when both sides have both annotations of one version', () => {
   test.each([
     [stamped, { [hash]: '2' }],
     [stamped, { [version]: 'v5' }],
@@ -98,7 +98,7 @@ describe('R5: hashes are only compared when both sides have both annotations of 
   });
 });
 
-describe('R2: what cannot be told is an error', () => {
+describe('what cannot be told is an error', () => {
   const without = (key: 'amis' | 'subnets' | 'securityGroups') => classOf({ [key]: [] });
   test.each<[string, Parameters<typeof ask>[0], RegExp]>([
     [

@@ -64,7 +64,7 @@ const names = (candidates: readonly Candidate[]): string[] => candidates.map((ca
 const ids = (candidates: readonly Candidate[]): (string | undefined)[] =>
   candidates.flatMap(({ offerings }) => offerings.map((each) => reservationOf(each)?.id));
 
-describe('F1: what is compatible and available', () => {
+describe('what is compatible and available', () => {
   test('types are kept by requirement, by request and by availability', () => {
     const types = [
       type('m.large', [offering(onDemand, 1)]),
@@ -98,7 +98,7 @@ describe('F1: what is compatible and available', () => {
   });
 });
 
-describe('F2: kinds of reservations', () => {
+describe('kinds of reservations', () => {
   const kinds = (block: number, ordinary: number, interruptible: number) => [
     type('m.block', [reservedOffering({ id: 'block', kind: 'capacity-block', price: block }), offering(spot, 1)]),
     type('m.default', [reservedOffering({ id: 'default', price: ordinary }), offering(spot, 1)]),
@@ -127,7 +127,7 @@ describe('F2: kinds of reservations', () => {
   });
 });
 
-describe('F3: capacity blocks', () => {
+describe('capacity blocks', () => {
   const block = (id: string, price: number, change: Partial<Reservation> = {}) =>
     reservedOffering({ id, price, kind: 'capacity-block', ...change });
 
@@ -145,7 +145,7 @@ describe('F3: capacity blocks', () => {
   });
 });
 
-describe('F4: reservations', () => {
+describe('reservations', () => {
   test('the largest available one per zone stays; types without any go', () => {
     const types = [
       type('m.a', [
@@ -169,7 +169,7 @@ describe('F4: reservations', () => {
   });
 });
 
-describe('F5: exotic types', () => {
+describe('exotic types', () => {
   test.each(['nvidia.com/gpu', 'amd.com/gpu', 'habana.ai/gaudi', 'aws.amazon.com/neuron'])(
     'a type with %s goes if anything else is left',
     (resource) => {
@@ -182,7 +182,7 @@ describe('F5: exotic types', () => {
     },
   );
 
-  test('C6: so does metal, of any size, but not what has ordinary devices', () => {
+  test('so does metal, of any size, but not what has ordinary devices', () => {
     const types = [
       type('m.metal', [offering(onDemand, 1)]),
       type('m.metal-24xl', [offering(onDemand, 1)]),
@@ -191,7 +191,7 @@ describe('F5: exotic types', () => {
     expect(names(kept(types))).toEqual(['m.large']);
   });
 
-  test('C6: with minValues, or when nothing else remains, everything stays', () => {
+  test('with minValues, or when nothing else remains, everything stays', () => {
     const types = [type('m.metal', [offering(onDemand, 1)]), type('m.large', [offering(onDemand, 1)])];
     const flexible: RequirementSpec = { key: label.instanceType, operator: 'Exists', minValues: 1 };
     expect(names(kept(types, [flexible]))).toEqual(['m.metal', 'm.large']);
@@ -199,7 +199,7 @@ describe('F5: exotic types', () => {
   });
 });
 
-describe('F6: spot dearer than on-demand', () => {
+describe('spot dearer than on-demand', () => {
   const types = [
     type('m.a', [offering(onDemand, 2), offering(spot, 1), offering(spot, 3, { zone: 'b' })]),
     type('m.b', [offering(spot, 2.5)]),
@@ -227,14 +227,14 @@ describe('the cheapest', () => {
     return cheapest(launchCandidates(many, match), match, policy);
   };
 
-  test('C5: sixty types are kept, the cheapest first', () => {
+  test('sixty types are kept, the cheapest first', () => {
     const result = chosen([]);
     expect(result.kind === 'kept' && names(result.candidates)).toEqual(
       Array.from({ length: 60 }, (_, index) => `m.${99 - index}`),
     );
   });
 
-  test('C4: fewer values than wanted are refused, unless flexibility is only a wish', () => {
+  test('fewer values than wanted are refused, unless flexibility is only a wish', () => {
     const wish = (key: string, minValues: number): RequirementSpec => ({ key, operator: 'Exists', minValues });
     expect(chosen([wish(label.instanceType, 60)])).toMatchObject({ kind: 'kept' });
     expect(chosen([wish(label.zone, 50)])).toEqual({ kind: 'inflexible', keys: [label.zone] });
@@ -242,7 +242,7 @@ describe('the cheapest', () => {
   });
 });
 
-test('O9: reserved goes before spot, spot before on-demand', () => {
+test('reserved goes before spot, spot before on-demand', () => {
   const all = [offering(onDemand, 1), offering(spot, 1), reservedOffering({ id: '1' })];
   const choice = (count: number) => chosenCapacityType([{ type: type('m.a', []), offerings: all.slice(0, count) }]);
   expect([choice(1), choice(2), choice(3), choice(0)]).toEqual([onDemand, spot, reserved, onDemand]);

@@ -38,7 +38,7 @@ test.each([
   expect(request({ volumeSize })?.VolumeSize).toBe(size);
 });
 
-test('L1: a list of the class is sent verbatim instead of the default', () => {
+test('a list of the class is sent verbatim instead of the default', () => {
   expect(
     request({
       deleteOnTermination: true,
@@ -69,7 +69,7 @@ test('zero iops and throughput are not sent', () => {
   expect(request({ iops: 0, throughput: 0, volumeSize: '1Gi' })).toEqual({ VolumeSize: 1 });
 });
 
-test('L2: a volume made from a snapshot alone has no size', () => {
+test('a volume made from a snapshot alone has no size', () => {
   expect(request({ snapshotID: 'snap-1', volumeInitializationRate: 100 })).toEqual({
     SnapshotId: 'snap-1',
     VolumeInitializationRate: 100,

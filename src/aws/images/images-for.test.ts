@@ -32,7 +32,7 @@ test('types are grouped by image; a type that no image fits is left out', () => 
   ]);
 });
 
-test('L14: the first image of the list that fits is taken; its order is that of the status', () => {
+test('the first image of the list that fits is taken; its order is that of the status', () => {
   const newer = { id: 'ami-newer', requirements: images[0]?.requirements ?? [] };
   expect(imageFor(type('m5.large'), [newer, ...images])?.id).toBe('ami-newer');
 });

@@ -133,7 +133,7 @@ describe('names of parameters', () => {
   });
 });
 
-describe('S4: an alias with every parameter there', () => {
+describe('an alias with every parameter there', () => {
   test('al2023 gives five entries, with architecture, GPU and accelerator in that order', async () => {
     const { list } = open(published('al2023@latest'));
     expect((await list(alias('al2023@latest'))).map(keysOf)).toEqual([
@@ -185,7 +185,7 @@ describe('S4: an alias with every parameter there', () => {
   });
 });
 
-test('S5: bottlerocket with only its two standard parameters gives three entries', async () => {
+test('bottlerocket with only its two standard parameters gives three entries', async () => {
   const { parameters, images } = published('bottlerocket@latest');
   const standard = Object.fromEntries(Object.entries(parameters).filter(([name]) => !name.includes('nvidia')));
   const { list } = open({ parameters: standard, images });
@@ -220,7 +220,7 @@ test.each([
   expect((await list(alias(text))).length).toBeGreaterThan(0);
 });
 
-describe('S12: questions to EC2', () => {
+describe('questions to EC2', () => {
   test.each<[string, EC2NodeClass['spec']['amiSelectorTerms'], unknown]>([
     ['tags: no owners', [{ tags: { a: 'b', c: '*' } }], [{ filters: ['tag:a=b', 'tag-key=c'], owners: [] }]],
     ['name: our own and Amazon’s', [{ name: 'my-*' }], [{ filters: ['name=my-*'], owners: ['self', 'amazon'] }]],
@@ -251,7 +251,7 @@ describe('S12: questions to EC2', () => {
     expect(questions()).toEqual(expected);
   });
 
-  test('S13: each generation of a class asks for itself, and again after the refresh interval', async () => {
+  test('each generation of a class asks for itself, and again after the refresh interval', async () => {
     const { list, questions, clock } = open({ images: [image('ami-1')] });
     const spec = { amiFamily: 'Custom', amiSelectorTerms: [{ id: 'ami-1' }] } as const;
     const terms = { ...spec, amiSelectorTerms: [...spec.amiSelectorTerms] };
@@ -270,24 +270,24 @@ describe('choice among images', () => {
   const chosen = async (...images: Image[]) => (await open({ images }).list(all)).map(({ id }) => id);
   const past = '2025-06-01T00:00:00.000Z';
 
-  test('S6: two images of one architecture: only the newer; of two architectures: both, newest first', async () => {
+  test('two images of one architecture: only the newer; of two architectures: both, newest first', async () => {
     const older = image('ami-1', { CreationDate: past });
     expect(await chosen(older, image('ami-2'))).toEqual(['ami-2']);
     expect(await chosen(older, image('ami-2', { Architecture: 'arm64' }))).toEqual(['ami-2', 'ami-1']);
   });
 
-  test('S9: an older one that is not deprecated beats a newer deprecated one', async () => {
+  test('an older one that is not deprecated beats a newer deprecated one', async () => {
     expect(await chosen(image('ami-1', { CreationDate: past }), image('ami-2', { DeprecationTime: past }))).toEqual([
       'ami-1',
     ]);
   });
 
-  test('S9: of equal age the one that is not deprecated wins whatever its name', async () => {
+  test('of equal age the one that is not deprecated wins whatever its name', async () => {
     const deprecated = image('ami-1', { Name: 'z', DeprecationTime: past });
     expect(await chosen(deprecated, image('ami-2', { Name: 'a' }))).toEqual(['ami-2']);
   });
 
-  test('S9: of deprecated ones the newer; of equal age the greater name', async () => {
+  test('of deprecated ones the newer; of equal age the greater name', async () => {
     const deprecated = { DeprecationTime: past };
     expect(await chosen(image('ami-1', deprecated), image('ami-2', { ...deprecated, CreationDate: past }))).toEqual([
       'ami-1',
@@ -295,7 +295,7 @@ describe('choice among images', () => {
     expect(await chosen(image('ami-1', { Name: 'b' }), image('ami-2', { Name: 'a' }))).toEqual(['ami-1']);
   });
 
-  test('S10: an image in any state but available is ignored', async () => {
+  test('an image in any state but available is ignored', async () => {
     expect(await chosen(image('ami-1', { State: 'pending' }), image('ami-2', { State: 'disabled' }))).toEqual([]);
   });
 
@@ -303,13 +303,13 @@ describe('choice among images', () => {
     expect(await chosen(image('ami-1', { Architecture: 'x86_64_mac' }))).toEqual([]);
   });
 
-  test('S14: an image without a date comes last; equal dates are ordered by id', async () => {
+  test('an image without a date comes last; equal dates are ordered by id', async () => {
     const undated = image('ami-1', { CreationDate: undefined });
     expect(await chosen(undated, image('ami-2', { Architecture: 'arm64' }))).toEqual(['ami-2', 'ami-1']);
     expect(await chosen(image('ami-2'), image('ami-1', { Architecture: 'arm64' }))).toEqual(['ami-1', 'ami-2']);
   });
 
-  test('S8: a deprecation that comes to pass is told at the next look, and gone with a newer image', async () => {
+  test('a deprecation that comes to pass is told at the next look, and gone with a newer image', async () => {
     const images = [image('ami-1', { DeprecationTime: '2026-01-01T00:00:30.000Z' })];
     const { list, clock } = open({ images });
     expect((await list(all))[0]).not.toHaveProperty('deprecated');
@@ -328,7 +328,7 @@ describe('choice among images', () => {
   });
 });
 
-describe('S15: ssmParameter', () => {
+describe('ssmParameter', () => {
   const spec = { amiFamily: 'Custom' as const, amiSelectorTerms: [{ ssmParameter: '/mine' }, { id: 'ami-2' }] };
 
   test('its value is asked for together with ids', async () => {
@@ -381,7 +381,7 @@ describe('S15: ssmParameter', () => {
   });
 });
 
-test('S7: a refused DescribeImages is an error', async () => {
+test('a refused DescribeImages is an error', async () => {
   const { list, ec2 } = open(published('al2023@latest'));
   ec2.answers['DescribeImages'] = () => {
     throw awsRefusal('InternalError', 'down', 500);

@@ -28,7 +28,7 @@ const team = nodeClass({ tags: { team: 'a', 'topology.kubernetes.io/region': 'mi
 const other = nodeClass({}, { metadata: { name: 'other', uid: 'uid-other' } });
 
 describe('a new profile', () => {
-  test('P8: has path, tags and name as IAM policies expect them; ours win over tags of the class', async () => {
+  test('has path, tags and name as IAM policies expect them; ours win over tags of the class', async () => {
     const name = await profiles.create(team, 'node-role');
     expect(name).toMatch(/^my-cluster_\d+$/);
     expect(iam.profiles.get(name)).toEqual({
@@ -44,12 +44,12 @@ describe('a new profile', () => {
     });
   });
 
-  test('P8: a role with a path is attached by its bare name', async () => {
+  test('a role with a path is attached by its bare name', async () => {
     const name = await profiles.create(team, 'some/path/node-role');
     expect(iam.profiles.get(name)?.roles).toEqual(['node-role']);
   });
 
-  test('P5: is used again within a minute for the same role and class, not for another role or class', async () => {
+  test('is used again within a minute for the same role and class, not for another role or class', async () => {
     const first = await profiles.create(team, 'a');
     expect(await profiles.create(team, 'a')).toBe(first);
     expect(await profiles.create(team, 'b')).not.toBe(first);
@@ -58,7 +58,7 @@ describe('a new profile', () => {
     expect(await profiles.create(team, 'a')).not.toBe(first);
   });
 
-  test('P6: two classes with one role get two profiles; A, B, C, A get four once the minute is over', async () => {
+  test('two classes with one role get two profiles; A, B, C, A get four once the minute is over', async () => {
     await profiles.create(team, 'a');
     await profiles.create(other, 'a');
     expect(iam.profiles.size).toBe(2);
@@ -71,7 +71,7 @@ describe('a new profile', () => {
     expect(iam.profiles.size).toBe(4);
   });
 
-  test('P7: that cannot get its role is deleted again, once, and an error is thrown', async () => {
+  test('that cannot get its role is deleted again, once, and an error is thrown', async () => {
     iam.answers['AddRoleToInstanceProfile'] = () => {
       throw awsRefusal('AccessDenied', 'not you', 403);
     };
@@ -82,7 +82,7 @@ describe('a new profile', () => {
     expect(iam.count('DeleteInstanceProfile')).toBe(1);
   });
 
-  test('P9: a missing role is remembered for a minute: no profile is created meanwhile', async () => {
+  test('a missing role is remembered for a minute: no profile is created meanwhile', async () => {
     iam.missingRoles.add('ghost');
     await expect(profiles.create(team, 'ghost')).rejects.toThrow('role not found');
     expect(iam.profiles.size).toBe(0);
@@ -94,7 +94,7 @@ describe('a new profile', () => {
     expect(iam.profiles.size).toBe(1);
   });
 
-  test('P9: a role that exists is not remembered as missing', async () => {
+  test('a role that exists is not remembered as missing', async () => {
     await profiles.create(team, 'a');
     await clock.runFor(minuteMs);
     await profiles.create(team, 'a');
@@ -122,7 +122,7 @@ describe('looking at a profile', () => {
     expect(iam.count('GetInstanceProfile')).toBe(3);
   });
 
-  test('P7: an error that is not about existence is thrown', async () => {
+  test('an error that is not about existence is thrown', async () => {
     iam.answers['GetInstanceProfile'] = () => {
       throw awsRefusal('ServiceFailure', 'down', 500);
     };
@@ -139,7 +139,7 @@ describe('deleting', () => {
     expect(iam.count('RemoveRoleFromInstanceProfile')).toBe(1);
   });
 
-  test('P1, D3: a class takes all its profiles with it, also that of older versions, and nobody else’s', async () => {
+  test('a class takes all its profiles with it, also that of older versions, and nobody else’s', async () => {
     for (const role of ['a', 'b', 'c']) await profiles.create(team, role);
     const kept = await profiles.create(other, 'a');
     iam.profiles.set(legacyProfileName(scope, 'default'), { path: '/', roles: ['a'], tags: {} });
@@ -154,7 +154,7 @@ describe('deleting', () => {
     expect(legacyProfileName({ region: 'us-west-2', clusterName: 'c' }, 'default')).toBe('c_4067990795380418201');
   });
 
-  test('D3: where the older name could not be one of IAM, IAM is not asked about it', async () => {
+  test('where the older name could not be one of IAM, IAM is not asked about it', async () => {
     const odd = open('my cluster');
     await odd.deleteAllOf(team);
     expect(iam.calls.map(({ action }) => action)).toEqual(['ListInstanceProfiles']);
@@ -164,7 +164,7 @@ describe('deleting', () => {
 });
 
 describe('lists', () => {
-  test('P11: by class only that class’s, by cluster only that cluster’s, whatever the filter lets through', async () => {
+  test('by class only that class’s, by cluster only that cluster’s, whatever the filter lets through', async () => {
     const mine = [await profiles.create(team, 'a'), await profiles.create(other, 'a')];
     const foreign = await open('another').create(team, 'a');
     expect(await profiles.list()).toEqual(mine);
@@ -178,7 +178,7 @@ describe('lists', () => {
   });
 });
 
-test('P4: protection lasts an hour', async () => {
+test('protection lasts an hour', async () => {
   profiles.protect('x');
   await clock.runFor(60 * minuteMs - 1);
   expect(profiles.isProtected('x')).toBe(true);

@@ -36,14 +36,14 @@ test('a1.medium leaves 940m, 1392Mi, 17Gi and 8 pods', () => {
   expect(spec.capacity['pods']).toBe('8');
 });
 
-test('T10: m5.xlarge reserves 80m, 893Mi and 1Gi, and 993Mi with eviction', () => {
+test('m5.xlarge reserves 80m, 893Mi and 1Gi, and 993Mi with eviction', () => {
   const spec = type('m5.xlarge', family('AL2'));
   expect(spec.overhead?.kubeReserved).toEqual({ cpu: '80m', memory: '893Mi', 'ephemeral-storage': '1Gi' });
   expect(spec.overhead?.systemReserved).toEqual({});
   expect(total(spec, 'memory')).toBe('993Mi');
 });
 
-test('T15: estimates never exceed what real nodes had', () => {
+test('estimates never exceed what real nodes had', () => {
   for (const [name, kib, cpu] of [
     ['t4g.small', 1408312, '1930m'],
     ['t4g.medium', 3377496, '1930m'],
@@ -56,7 +56,7 @@ test('T15: estimates never exceed what real nodes had', () => {
   }
 });
 
-test('T14: memory reserved for 10 pods follows the interfaces, or the pods, by family', () => {
+test('memory reserved for 10 pods follows the interfaces, or the pods, by family', () => {
   for (const name of ['AL2', 'AL2023', 'Custom']) {
     const spec = type('t3.large', family(name, { kubelet: { maxPods: 10 } }));
     expect(spec.overhead?.kubeReserved?.['memory']).toBe('640Mi');
@@ -69,7 +69,7 @@ test('T14: memory reserved for 10 pods follows the interfaces, or the pods, by f
   expect(total(type('m5.xlarge', family('Bottlerocket', { kubelet: { maxPods: 110 } })), 'memory')).toBe('1565Mi');
 });
 
-test('T7: Windows takes 110 pods, Linux never does by default', () => {
+test('Windows takes 110 pods, Linux never does by default', () => {
   const windows = type('m5.large', family('Windows2022'));
   expect(windows.capacity['pods']).toBe('110');
   expect(windows.overhead?.kubeReserved?.['memory']).toBe('1465Mi');
@@ -83,7 +83,7 @@ test('a type that Windows does not run on has no addresses for Windows pods', ()
   expect(arm.capacity['vpc.amazonaws.com/PrivateIPv4Address']).toBeUndefined();
 });
 
-test('T13, T14: reserved interfaces lower the pods, down to none', () => {
+test('reserved interfaces lower the pods, down to none', () => {
   const one = type('t3.large', family('AL2'), { reservedEnis: 1 });
   expect(one.capacity['pods']).toBe('24');
   expect(one.overhead?.kubeReserved?.['memory']).toBe('640Mi');
@@ -92,7 +92,7 @@ test('T13, T14: reserved interfaces lower the pods, down to none', () => {
   expect(type('t3.large', family('AL2'), { reservedEnis: 1_000_000 }).capacity['pods']).toBe('0');
 });
 
-test('T12: podsPerCore caps the pods, except on Bottlerocket and at zero', () => {
+test('podsPerCore caps the pods, except on Bottlerocket and at zero', () => {
   const pods = (name: string, kubelet: object): unknown => type('t3.large', family(name, { kubelet })).capacity['pods'];
   expect(pods('AL2023', {})).toBe('35');
   expect(pods('AL2023', { podsPerCore: 1 })).toBe('2');
@@ -102,7 +102,7 @@ test('T12: podsPerCore caps the pods, except on Bottlerocket and at zero', () =>
   expect(pods('Bottlerocket', { podsPerCore: 1 })).toBe('35');
 });
 
-test('T16: an EFA-only interface costs pods on card 0 and nowhere else', () => {
+test('an EFA-only interface costs pods on card 0 and nowhere else', () => {
   const primary = { networkCardIndex: 0, deviceIndex: 0, interfaceType: 'interface' };
   const pods = (card: number): unknown =>
     type(
@@ -116,14 +116,14 @@ test('T16: an EFA-only interface costs pods on card 0 and nowhere else', () => {
   expect(pods(0)).toBe('345');
 });
 
-test('T10: what the kubelet settings reserve is taken verbatim, key by key', () => {
+test('what the kubelet settings reserve is taken verbatim, key by key', () => {
   const kubelet = { kubeReserved: { cpu: '2' }, systemReserved: { cpu: '3', memory: '20Gi' } };
   const spec = type('m5.xlarge', family('AL2023', { kubelet }));
   expect(spec.overhead?.kubeReserved).toEqual({ cpu: '2', memory: '893Mi', 'ephemeral-storage': '1Gi' });
   expect(spec.overhead?.systemReserved).toEqual({ cpu: '3', memory: '20Gi' });
 });
 
-test('T11: hard eviction thresholds replace the defaults; soft ones never count', () => {
+test('hard eviction thresholds replace the defaults; soft ones never count', () => {
   const threshold = (kubelet: object): unknown =>
     type('m5.xlarge', family('AL2023', { kubelet })).overhead?.evictionThreshold;
   const memory = quantityIn('units', parseQuantity(type('m5.xlarge').capacity['memory'] ?? 0));

@@ -21,7 +21,7 @@ const info: InstanceTypeInfo = {
 const check = (change: Partial<InstanceTypeContext>, type: InstanceTypeInfo = info): boolean =>
   isCompatible(type, { ...contextOf(family('AL2023')), ...change });
 
-test('T19: configured interfaces need that many cards, devices and EFA slots, and ENA', () => {
+test('configured interfaces need that many cards, devices and EFA slots, and ENA', () => {
   expect(check({ networkInterfaces: [primary, ...efa(2)] })).toBe(true);
   expect(check({ networkInterfaces: [primary, ...efa(3)] })).toBe(false);
   expect(check({ networkInterfaces: [{ ...primary, networkCardIndex: 2 }] })).toBe(false);
@@ -34,7 +34,7 @@ test('T19: configured interfaces need that many cards, devices and EFA slots, an
   expect(check({}, withoutEna)).toBe(true);
 });
 
-test('T19: nested virtualisation, placement strategies and connection tracking need the type to support them', () => {
+test('nested virtualisation, placement strategies and connection tracking need the type to support them', () => {
   expect(check({ nestedVirtualization: true })).toBe(false);
   expect(
     check({ nestedVirtualization: true }, { ...info, ProcessorInfo: { SupportedFeatures: ['nested-virtualization'] } }),

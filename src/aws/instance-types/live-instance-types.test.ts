@@ -30,7 +30,7 @@ async function wideWorld(): Promise<Omit<LiveWorld, 'clock'> & { clock: Clock }>
   return world;
 }
 
-describe('T20: what is kept of a class that changes', () => {
+describe('what is kept of a class that changes', () => {
   const sized = (maxPods: number, name = 'one'): EC2NodeClass => {
     const made = readyClass({ kubelet: { maxPods } });
     return { ...made, metadata: { ...made.metadata, name } };
@@ -104,7 +104,7 @@ describe('discovery', () => {
     expect(() => fresh.types.list(readyClass())).toThrow('no instance types found');
   });
 
-  test('T8: the cpu and memory of every type are gauges', async () => {
+  test('the cpu and memory of every type are gauges', async () => {
     const { metrics } = await liveWorld();
     const labels = { instance_type: 'm5.large' };
     expect(metrics.value('karpenter_cloudprovider_instance_type_cpu_cores', labels)).toBe(2);
@@ -113,7 +113,7 @@ describe('discovery', () => {
   });
 });
 
-describe('T20: the same list', () => {
+describe('the same list', () => {
   test('comes back for the same class, an equal class, and after a refresh that brought nothing new', async () => {
     const { types } = await liveWorld();
     const nodeClass = readyClass();
@@ -189,7 +189,7 @@ describe('T20: the same list', () => {
     }
   });
 
-  test('T22: asked for many times at once it is one list with every type once', async () => {
+  test('asked for many times at once it is one list with every type once', async () => {
     const { types } = await liveWorld();
     const lists = await Promise.all(Array.from({ length: 100 }, async () => types.list(readyClass())));
     expect(new Set(lists).size).toBe(1);
@@ -199,7 +199,7 @@ describe('T20: the same list', () => {
 });
 
 describe('offerings', () => {
-  test('O1: one per zone and capacity type; marks take out exactly their pools', async () => {
+  test('one per zone and capacity type; marks take out exactly their pools', async () => {
     const { types, unavailable } = await liveWorld();
     const available = () => availableIn(named(types.list(readyClass()), 'm5.large')).length;
     const offerings = () => named(types.list(readyClass()), 'm5.large').offerings.length;
@@ -213,7 +213,7 @@ describe('offerings', () => {
     expect([available(), offerings()]).toEqual([3, 6]);
   });
 
-  test('T21: a mark renews only its type; marks of a capacity type or a subnet renew all', async () => {
+  test('a mark renews only its type; marks of a capacity type or a subnet renew all', async () => {
     const { types, unavailable } = await liveWorld();
     const list = types.list(readyClass());
     unavailable.markPool(pool(zoneA, spot));
@@ -237,7 +237,7 @@ describe('offerings', () => {
     expect(availableIn(named(types.list(readyClass()), 'm5.large'))).toHaveLength(6);
   });
 
-  test('O2: without spot only on-demand remains; a zone whose subnets are all full is out', async () => {
+  test('without spot only on-demand remains; a zone whose subnets are all full is out', async () => {
     const { types, unavailable } = await liveWorld();
     unavailable.markCapacityType(spot);
     expect(availableIn(named(types.list(readyClass()), 'm5.large'))).toEqual(zones.map((zone) => `on-demand ${zone}`));
@@ -247,7 +247,7 @@ describe('offerings', () => {
     );
   });
 
-  test('O3: a type without any available offering is still listed', async () => {
+  test('a type without any available offering is still listed', async () => {
     const { types, unavailable } = await liveWorld();
     unavailable.markCapacityType(spot);
     unavailable.markCapacityType(onDemand);
@@ -255,7 +255,7 @@ describe('offerings', () => {
     expect(types.list(readyClass()).flatMap(availableIn)).toEqual([]);
   });
 
-  test('O5: a shifted zone has none, until the shift ends', async () => {
+  test('a shifted zone has none, until the shift ends', async () => {
     const { types, said } = await liveWorld();
     said.shifted.add('use1-az1');
     expect(availableIn(named(types.list(readyClass()), 'm5.large'))).toHaveLength(4);
@@ -273,7 +273,7 @@ describe('offerings', () => {
     state: 'active' as const,
   };
 
-  test('O6: a capacity block is an offering with type, zone, id and count, unless it is expiring', async () => {
+  test('a capacity block is an offering with type, zone, id and count, unless it is expiring', async () => {
     const { types, said } = await liveWorld();
     said.counts.set('cr-1', 7);
     const reserved = (state: 'active' | 'expiring') =>
@@ -310,7 +310,7 @@ describe('offerings', () => {
     expect(type.requirements).toContainEqual({ key: awsLabel.capacityReservationId, operator: 'DoesNotExist' });
   });
 
-  test('O7: a type without a price is unavailable, unless an overlay gives it one', async () => {
+  test('a type without a price is unavailable, unless an overlay gives it one', async () => {
     const { types, said } = await liveWorld();
     said.prices = { ...said.prices, version: 1, onDemand: () => undefined, spot: () => undefined };
     expect(types.list(readyClass()).flatMap(availableIn)).toEqual([]);
@@ -319,7 +319,7 @@ describe('offerings', () => {
     expect(availableIn(named(types.list(readyClass()), 'm5.xlarge'))).toHaveLength(0);
   });
 
-  test('O8: without a spot price in a zone the type cannot be had there as spot', async () => {
+  test('without a spot price in a zone the type cannot be had there as spot', async () => {
     const { types, said } = await liveWorld();
     said.prices = { ...said.prices, version: 1, spot: (_, zone) => (zone === zoneB ? 0.01 : undefined) };
     expect(availableIn(named(types.list(readyClass()), 'm5.large'))).toEqual([
@@ -328,7 +328,7 @@ describe('offerings', () => {
     ]);
   });
 
-  test('T9: a local zone counts where the class has a subnet', async () => {
+  test('a local zone counts where the class has a subnet', async () => {
     const { types, said } = await liveWorld();
     const local = 'us-east-1-bos-1a';
     said.zonesOf = (type) => (type === 'm5.large' ? [...zones, local] : zones);
@@ -360,7 +360,7 @@ describe('offerings', () => {
   });
 });
 
-describe('T23: memory of real nodes', () => {
+describe('memory of real nodes', () => {
   const images = (...ids: string[]) => ({ amis: ids.map((id) => ({ id, requirements: [] })) });
 
   test('replaces the estimate, for the images it was seen with', async () => {

@@ -6,7 +6,7 @@ import { instanceTypesFor } from './instance-types.ts';
 
 const all = (await builtInCatalogue()).instanceTypes();
 
-test('O1: there is exactly one per zone and capacity type, available where EC2 offers the type and has a price', () => {
+test('there is exactly one per zone and capacity type, available where EC2 offers the type and has a price', () => {
   for (const spec of all) {
     const seen = new Set<string>();
     for (const { requirements, available, price } of spec.offerings) {
@@ -24,7 +24,7 @@ test('O1: there is exactly one per zone and capacity type, available where EC2 o
   expect(type('m5.large').offerings.filter(({ available }) => available)).toHaveLength(10);
 });
 
-test('T17: first-generation Graviton is unavailable with AL2023 and available with the others', () => {
+test('first-generation Graviton is unavailable with AL2023 and available with the others', () => {
   const available = (name: string): number =>
     type('a1.large', family(name)).offerings.filter((offering) => offering.available).length;
   expect(type('a1.large').offerings.length).toBeGreaterThan(0);
@@ -33,7 +33,7 @@ test('T17: first-generation Graviton is unavailable with AL2023 and available wi
   expect(available('Custom')).toBe(6);
 });
 
-test('O6: a reservation is an offering of its own: nearly free, counted, gone when expiring or full', () => {
+test('a reservation is an offering of its own: nearly free, counted, gone when expiring or full', () => {
   const context = contextOf(family('AL2023'));
   const reservation = {
     id: 'cr-1',

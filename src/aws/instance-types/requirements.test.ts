@@ -37,7 +37,7 @@ test.each([
   expect(spec && valueOf(spec, awsLabel.instanceSize)).toBe(size);
 });
 
-test('T1: all labels of a GPU machine and of a Neuron machine are those EC2 implies', () => {
+test('all labels of a GPU machine and of a Neuron machine are those EC2 implies', () => {
   const gpu = type('g4dn.8xlarge');
   const gpuLabels = Object.fromEntries(gpu.requirements.map(({ key }) => [key, valueOf(gpu, key)]));
   expect(gpuLabels).toMatchObject({
@@ -75,7 +75,7 @@ test('a fraction of a GPU has the label with count 0 and no GPU resource', () =>
   expect(spec.capacity['nvidia.com/gpu']).toBeUndefined();
 });
 
-test('T3: flex is true exactly for types whose family says so', () => {
+test('flex is true exactly for types whose family says so', () => {
   for (const spec of all)
     expect(valueOf(spec, awsLabel.instanceCapabilityFlex)).toBe(String(spec.name.includes('-flex')));
 });

@@ -71,7 +71,7 @@ const typesOf = ({ result, waiting: [first] }: ReturnType<typeof planFor>): read
   first === undefined ? [] : newNodeOf(result, first).instanceTypes;
 const nodesOf = (result: Plan): number[] => result.newNodes.map(({ pods }) => pods.length).sort();
 
-describe('T1: a pod that selects labels', () => {
+describe('a pod that selects labels', () => {
   const gpuLabels = {
     [label.instanceType]: 'g4dn.8xlarge',
     [label.zone]: 'us-east-1a',
@@ -135,7 +135,7 @@ describe('T1: a pod that selects labels', () => {
   });
 });
 
-test('T2: a branch interface is never had on t3.large, elsewhere on a type that has them', () => {
+test('a branch interface is never had on t3.large, elsewhere on a type that has them', () => {
   const eni = 'vpc.amazonaws.com/pod-eni';
   const small = planFor([needing(eni, 1, { [label.instanceType]: 't3.large' })]);
   expectUnscheduled(small.result, ...small.waiting);
@@ -145,7 +145,7 @@ test('T2: a branch interface is never had on t3.large, elsewhere on a type that 
   expect(types).not.toContain('t3.large');
 });
 
-test('T3: flex is what its name says, and a pool can refuse it', () => {
+test('flex is what its name says, and a pool can refuse it', () => {
   const flex = planFor([selecting({ [awsLabel.instanceCapabilityFlex]: 'true' })]);
   expect(typesOf(flex)).toEqual(['c7i-flex.large']);
   const rigid = planFor([selecting({ [awsLabel.instanceCapabilityFlex]: 'false' })]);
@@ -159,7 +159,7 @@ test('T3: flex is what its name says, and a pool can refuse it', () => {
   expectUnscheduled(plan([refusing, wanting], { types: all, provider: facts }), wanting);
 });
 
-test('T4: addresses for Windows pods come from the table; a type missing there never has any', () => {
+test('addresses for Windows pods come from the table; a type missing there never has any', () => {
   const address = 'vpc.amazonaws.com/PrivateIPv4Address';
   const windows = family('Windows2022');
   const known = planFor([needing(address, 1, { [label.os]: 'windows', [label.instanceType]: 'm5.large' })], windows);
@@ -169,7 +169,7 @@ test('T4: addresses for Windows pods come from the table; a type missing there n
   expectUnscheduled(other.result, ...other.waiting);
 });
 
-describe('T5: devices are shared out', () => {
+describe('devices are shared out', () => {
   test.each<[string, string, number[], number[], InstanceTypeInfo[]]>([
     ['nvidia.com/gpu', 'g5.12xlarge', [1, 2], [2], []],
     ['nvidia.com/gpu', 'g5.12xlarge', [1, 2, 4], [1, 2], []],
@@ -200,7 +200,7 @@ describe('T5: devices are shared out', () => {
   });
 });
 
-test('T6: five terabytes of storage are had only where local disks are joined', () => {
+test('five terabytes of storage are had only where local disks are joined', () => {
   const large: PodParts = { requests: { 'ephemeral-storage': '5000Gi' } };
   const plain = planFor([large]);
   expectUnscheduled(plain.result, ...plain.waiting);
@@ -209,7 +209,7 @@ test('T6: five terabytes of storage are had only where local disks are joined', 
   expect(typesOf(joined)).toEqual(['m6idn.32xlarge']);
 });
 
-test('T18: a type keeps its offerings with interfaces it can carry, and loses all with more', () => {
+test('a type keeps its offerings with interfaces it can carry, and loses all with more', () => {
   const primary = { networkCardIndex: 0, deviceIndex: 0, interfaceType: 'interface' };
   const efa = (count: number) =>
     Array.from({ length: count }, (_, card) => ({ networkCardIndex: card, deviceIndex: 1, interfaceType: 'efa-only' }));

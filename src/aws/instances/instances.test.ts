@@ -107,7 +107,7 @@ describe('getting', () => {
 });
 
 describe('listing', () => {
-  test('G1: only machines with all three tags, of this cluster, count: 20 of 40', async () => {
+  test('only machines with all three tags, of this cluster, count: 20 of 40', async () => {
     const without = (key: string) =>
       tagList(Object.fromEntries(Object.entries(ourTags).filter(([each]) => each !== key)));
     const foreign = [
@@ -133,7 +133,7 @@ describe('listing', () => {
     expect(await instances.list()).toEqual([]);
   });
 
-  test('G3: what is no longer listed is forgotten, and then not found; not so in a shifted zone', async () => {
+  test('what is no longer listed is forgotten, and then not found; not so in a shifted zone', async () => {
     there = [machine('i-1'), machine('i-2', { Placement: { AvailabilityZone: 'us-east-1b' } })];
     await instances.list();
     shifted.add('use1-az1');
@@ -164,7 +164,7 @@ describe('deleting', () => {
     await expect(after(instances.delete('i-1'))).rejects.toMatchObject({ kind: 'notFound' });
   });
 
-  test('G5: a failure is counted exactly once, with its zone', async () => {
+  test('a failure is counted exactly once, with its zone', async () => {
     ec2.answers['TerminateInstances'] = () => {
       throw awsRefusal('UnauthorizedOperation');
     };
@@ -202,7 +202,7 @@ describe('deleting', () => {
   });
 });
 
-describe('G4: in a shifted zone', () => {
+describe('in a shifted zone', () => {
   test('a fresh get is answered from memory; deleting and tagging are refused without a call or a failure counted', async () => {
     await after(instances.get('i-1'));
     shifted.add('use1-az1');
@@ -230,7 +230,7 @@ describe('what EC2 says about a machine', () => {
   };
   const only = { CapacityReservationPreference: 'capacity-reservations-only' };
 
-  test('C21: spot by its request, reserved by purpose, on-demand otherwise', () => {
+  test('spot by its request, reserved by purpose, on-demand otherwise', () => {
     expect(capacityTypeOf({ SpotInstanceRequestId: 'sir-1' })).toEqual(['spot', undefined]);
     expect(capacityTypeOf({ InstanceLifecycle: 'spot' })).toEqual(['spot', undefined]);
     const reserved = { CapacityReservationId: 'cr-1', CapacityReservationSpecification: only };

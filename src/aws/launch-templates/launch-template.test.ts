@@ -47,25 +47,25 @@ describe('what is in it', () => {
     });
   });
 
-  test('C17: a spot template tags the spot request too', () => {
+  test('a spot template tags the spot request too', () => {
     expect(dataOf({ capacityType: 'spot' }).TagSpecifications?.map(({ ResourceType }) => ResourceType)).toEqual([
       'network-interface',
       'spot-instances-request',
     ]);
   });
 
-  test('L1: a family without devices of its own leaves them to the image', () => {
+  test('a family without devices of its own leaves them to the image', () => {
     expect(dataOf({ blockDevices: [] })).not.toHaveProperty('BlockDeviceMappings');
   });
 
-  test('L3: monitoring and enclaves are said in so many words', () => {
+  test('monitoring and enclaves are said in so many words', () => {
     expect(dataOf({ detailedMonitoring: true, enclave: true })).toMatchObject({
       Monitoring: { Enabled: true },
       EnclaveOptions: { Enabled: true },
     });
   });
 
-  test('L4: metadata options pass through; isolated regions get no word of IPv6', () => {
+  test('metadata options pass through; isolated regions get no word of IPv6', () => {
     const metadataOptions = {
       httpEndpoint: 'disabled' as const,
       httpProtocolIPv6: 'enabled' as const,
@@ -89,7 +89,7 @@ describe('what is in it', () => {
   });
 
   test.each([true, false])(
-    'L5: public addresses %s reach the first interface, also with EFA, and every other with addresses',
+    'public addresses %s reach the first interface, also with EFA, and every other with addresses',
     (wanted) => {
       const alone = dataOf({ associatePublicIpAddress: wanted }).NetworkInterfaces;
       expect(alone?.[0]?.AssociatePublicIpAddress).toBe(wanted);
@@ -99,14 +99,14 @@ describe('what is in it', () => {
     },
   );
 
-  test.each([0, 1, 10, 100])('L6: %i prefixes are asked for, of the family of the cluster', (count) => {
+  test.each([0, 1, 10, 100])('%i prefixes are asked for, of the family of the cluster', (count) => {
     expect(dataOf({ ipPrefixCount: count }).NetworkInterfaces?.[0]).toMatchObject({ Ipv4PrefixCount: count });
     expect(dataOf({ ipPrefixCount: count, isIpv6: true }).NetworkInterfaces?.[0]).toMatchObject({
       Ipv6PrefixCount: count,
     });
   });
 
-  test('L7: an IPv6 cluster gets one address, primary, with or without EFA or public addresses', () => {
+  test('an IPv6 cluster gets one address, primary, with or without EFA or public addresses', () => {
     for (const change of [{}, { efaCount: 1 }, { associatePublicIpAddress: true }]) {
       expect(dataOf({ ...change, isIpv6: true }).NetworkInterfaces?.[0]).toMatchObject({
         Ipv6AddressCount: 1,
@@ -115,7 +115,7 @@ describe('what is in it', () => {
     }
   });
 
-  test('L8: connection tracking is on every interface with addresses, never on efa-only ones', () => {
+  test('connection tracking is on every interface with addresses, never on efa-only ones', () => {
     const connectionTracking = { tcpEstablishedTimeout: 300 };
     const expected = { ConnectionTrackingSpecification: { TcpEstablishedTimeout: 300 } };
     expect(dataOf({ connectionTracking, efaCount: 2 }).NetworkInterfaces).toMatchObject([expected, expected]);
@@ -125,7 +125,7 @@ describe('what is in it', () => {
     expect(dataOf().NetworkInterfaces?.[0]).not.toHaveProperty('ConnectionTrackingSpecification');
   });
 
-  test('L9: configured interfaces appear as they are, whether or not EFA was asked for', () => {
+  test('configured interfaces appear as they are, whether or not EFA was asked for', () => {
     const networkInterfaces = [ordinary(0, 0), efaOnly(0, 1), ordinary(1, 1), efaOnly(1, 2)];
     for (const efaCount of [0, 2]) {
       const found = dataOf({ networkInterfaces, efaCount, ipPrefixCount: 3 }).NetworkInterfaces;
@@ -148,7 +148,7 @@ describe('what is in it', () => {
     }
   });
 
-  test('C14: requested EFA is one interface of type efa per card', () => {
+  test('requested EFA is one interface of type efa per card', () => {
     expect(dataOf({ efaCount: 3 }).NetworkInterfaces).toMatchObject([
       { NetworkCardIndex: 0, DeviceIndex: 0, InterfaceType: 'efa' },
       { NetworkCardIndex: 1, DeviceIndex: 1, InterfaceType: 'efa' },
@@ -156,7 +156,7 @@ describe('what is in it', () => {
     ]);
   });
 
-  test('L10: tenancy, placement group and partition are the placement', () => {
+  test('tenancy, placement group and partition are the placement', () => {
     expect(dataOf({ tenancy: 'dedicated', placementGroup: { id: 'pg-1', partition: 3 } }).Placement).toEqual({
       Tenancy: 'dedicated',
       GroupId: 'pg-1',
@@ -164,7 +164,7 @@ describe('what is in it', () => {
     });
   });
 
-  test('C19: a reservation is targeted; its kind sets the market; without the gate nothing is said', () => {
+  test('a reservation is targeted; its kind sets the market; without the gate nothing is said', () => {
     const reservation = { id: 'cr-1', type: 'default', interruptible: false };
     expect(dataOf({ reservation })).toMatchObject({
       CapacityReservationSpecification: {
@@ -197,7 +197,7 @@ describe('what is in it', () => {
 describe('its name', () => {
   const name = (change: Partial<LaunchTemplateSpec> = {}) => launchTemplateName({ ...plain, ...change });
 
-  test('L12: is the same for the same content in any order', () => {
+  test('is the same for the same content in any order', () => {
     expect(name()).toMatch(/^karpenter\.k8s\.aws\/\d+$/);
     expect(name({ securityGroupIds: ['sg-2', 'sg-1'] })).toBe(name());
     expect(name({ userDataInputs: { taints: [{ key: 'y' }, { key: 'x' }], labels: { a: 'b' } } })).toBe(name());
@@ -231,7 +231,7 @@ describe('its name', () => {
     { tags: {} },
   ];
 
-  test('L12: differs with everything that is in it', () => {
+  test('differs with everything that is in it', () => {
     expect(new Set([name(), ...changes.map(name)]).size).toBe(changes.length + 1);
   });
 });

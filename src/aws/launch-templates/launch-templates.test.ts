@@ -111,7 +111,7 @@ test('a failed deletion is told and forgotten; one already gone is fine', async 
   expect(log.lines.filter(({ error }) => error !== undefined)).toHaveLength(1);
 });
 
-test('D2: all templates of a class are deleted; an error keeps the rest', async () => {
+test('all templates of a class are deleted; an error keeps the rest', async () => {
   existing.add('karpenter.k8s.aws/1').add('karpenter.k8s.aws/2');
   await templates.deleteFor('default');
   expect(ec2.inputs<{ Filters: object[] }>('DescribeLaunchTemplates')[0]?.Filters).toEqual([
@@ -126,7 +126,7 @@ test('D2: all templates of a class are deleted; an error keeps the rest', async 
   await expect(templates.deleteFor('default')).rejects.toThrow('UnauthorizedOperation');
 });
 
-test('U8: the size of the user data is a gauge of the class, gone with its templates; large ones are told', async () => {
+test('the size of the user data is a gauge of the class, gone with its templates; large ones are told', async () => {
   await templates.ensure(templateSpec(), render);
   const gauge = 'karpenter_ec2nodeclasses_userdata_bytes';
   expect(metrics.value(gauge, { nodeclass: 'default' })).toBe(5);

@@ -15,7 +15,7 @@ const byName = nodeClass({ placementGroupSelector: { name: 'pg-looks-like-an-id'
 const byId = nodeClass({ placementGroupSelector: { id: 'pg-1' } });
 const group = { GroupId: 'pg-1', GroupName: 'one', Strategy: 'cluster' };
 
-describe('S18: the placement group of a class', () => {
+describe('the placement group of a class', () => {
   test('without a selector there is none, and EC2 is not asked', async () => {
     const { groups, ec2 } = open(() => undefined);
     expect(await groups.resolve(nodeClass())).toEqual({ kind: 'none' });

@@ -56,7 +56,7 @@ const pricing = (change: Partial<PricingOptions> = {}): Pricing =>
     ...change,
   });
 
-describe('M1: before AWS was asked', () => {
+describe('before AWS was asked', () => {
   test.each([
     ['us-east-1', 'us-east-1'],
     ['us-gov-west-1', 'us-gov-west-1'],
@@ -75,7 +75,7 @@ describe('M1: before AWS was asked', () => {
   });
 });
 
-describe('M1: what AWS says', () => {
+describe('what AWS says', () => {
   test('is laid over the table, over all pages; types it does not list keep their price', async () => {
     virtual = [[product('m5.large', '0.2')], [product('new.large', '0.3'), product('free.large', '0.0000000000')], []];
     const prices = pricing();
@@ -149,7 +149,7 @@ describe('M1: what AWS says', () => {
   });
 });
 
-describe('M1: when AWS does not say', () => {
+describe('when AWS does not say', () => {
   test('on-demand prices stay, and spot is brought up to date all the same', async () => {
     pricingApi.answers['GetProducts'] = () => {
       throw awsRefusal('AccessDenied');

@@ -30,7 +30,7 @@ function open(answer: (input: DescribeSubnetsCommandInput) => unknown) {
 }
 
 describe('discovery of subnets', () => {
-  test('S2: subnets with 20, 100 and 50 free addresses are listed 100, 50, 20; equal counts by id', async () => {
+  test('subnets with 20, 100 and 50 free addresses are listed 100, 50, 20; equal counts by id', async () => {
     const { subnets } = open(() => ({
       Subnets: [
         described('subnet-z', 20),
@@ -43,7 +43,7 @@ describe('discovery of subnets', () => {
     expect(ids).toEqual(['subnet-b', 'subnet-c', 'subnet-a', 'subnet-z']);
   });
 
-  test('S13: tags of one term are asked together, of two terms in two questions, all ids in one', async () => {
+  test('tags of one term are asked together, of two terms in two questions, all ids in one', async () => {
     const { subnets, questions } = open(() => ({ Subnets: [] }));
     await subnets.list(
       nodeClass({
@@ -85,7 +85,7 @@ describe('discovery of subnets', () => {
     expect(ec2.inputs<DescribeSubnetsCommandInput>('DescribeSubnets')[0]?.MaxResults).toBe(500);
   });
 
-  test('S13: an answer is believed for the refresh interval, each generation of a class has its own', async () => {
+  test('an answer is believed for the refresh interval, each generation of a class has its own', async () => {
     const { subnets, questions, clock } = open(() => ({ Subnets: [described('subnet-1', 1)] }));
     await subnets.list(nodeClass());
     await subnets.list(nodeClass());
@@ -118,7 +118,7 @@ describe('addresses in flight', () => {
     return { clock, addresses };
   };
 
-  test('C16: the subnet with 100 free addresses is chosen over the one with 10; of equals the first', () => {
+  test('the subnet with 100 free addresses is chosen over the one with 10; of equals the first', () => {
     const { addresses } = open({ small: 10, large: 100, other: 7, equal: 7 });
     const { byZone } = addresses.choose(
       [zonal('small'), zonal('large'), zonal('other', 'b'), zonal('equal', 'b')],
@@ -128,7 +128,7 @@ describe('addresses in flight', () => {
     expect(byZone.get('b')?.id).toBe('other');
   });
 
-  test('C16: with 11 against 10 and launches of two addresses the second round uses the other', () => {
+  test('with 11 against 10 and launches of two addresses the second round uses the other', () => {
     const { addresses } = open({ one: 11, two: 10 });
     const chosen = () => addresses.choose([zonal('one'), zonal('two')], () => 2).byZone.get('a')?.id;
     expect([chosen(), chosen()]).toEqual(['one', 'two']);

@@ -45,14 +45,14 @@ test('marking again starts the three minutes again', async () => {
   expect(offerings.isUnavailable(pool('b'), [])).toBe(false);
 });
 
-test('O2: a marked capacity type is unavailable everywhere, the other nowhere', () => {
+test('a marked capacity type is unavailable everywhere, the other nowhere', () => {
   offerings.markCapacityType('spot');
   expect(offerings.isUnavailable(pool(), [])).toBe(true);
   expect(offerings.isUnavailable(pool('c', 'r5.large'), [])).toBe(true);
   expect(offerings.isUnavailable(pool('c', 'r5.large', 'on-demand'), [])).toBe(false);
 });
 
-test('C12: a zone is out when all of its subnets are: one of one, three of three, but not one of three', () => {
+test('a zone is out when all of its subnets are: one of one, three of three, but not one of three', () => {
   offerings.markSubnet('subnet-1');
   expect(offerings.isUnavailable(pool(), ['subnet-1'])).toBe(true);
   expect(offerings.isUnavailable(pool(), ['subnet-1', 'subnet-2', 'subnet-3'])).toBe(false);
@@ -74,7 +74,7 @@ test('a mark for a placement group leaves launches outside it alone; a general o
   expect(offerings.isUnavailable({ ...pool('c'), placementGroup: group }, [])).toBe(true);
 });
 
-test('O4: the number of a type starts at 0 and rises with its marks, with those of all types, and at their end', async () => {
+test('the number of a type starts at 0 and rises with its marks, with those of all types, and at their end', async () => {
   const numbers = (): number[] => ['m5.large', 'm5.xlarge'].map((type) => offerings.sequenceOf(type));
   expect(numbers()).toEqual([0, 0]);
   offerings.markPool(pool());

@@ -51,7 +51,7 @@ describe('golden files', () => {
 describe('what every managed family is told', () => {
   const managed: Family[] = ['AL2', 'AL2023', 'Bottlerocket', 'Windows2019', 'Windows2022', 'Windows2025'];
 
-  test.each(managed)('U5: labels a kubelet may not set never appear: %s', (family) => {
+  test.each(managed)('labels a kubelet may not set never appear: %s', (family) => {
     const labels = {
       'kubernetes.io/os': 'forbidden',
       'node.kubernetes.io/instance-type': 'forbidden',
@@ -67,7 +67,7 @@ describe('what every managed family is told', () => {
     expect(text.match(/allowed/g)).toHaveLength(2);
   });
 
-  test.each(managed)('L13: %s does not sync taints and knows its capacity type', (family) => {
+  test.each(managed)('%s does not sync taints and knows its capacity type', (family) => {
     const text = userDataFor(requestOf(family, {}, { capacityType: 'spot' }));
     expect(text).toContain('karpenter.sh/do-not-sync-taints');
     expect(text).toMatch(/karpenter\.sh\/capacity-type['"]?\s*[=:]\s*'?spot/);
@@ -83,7 +83,7 @@ describe('what every managed family is told', () => {
     expect(userDataFor(requestOf(family, { kubelet: { clusterDNS: [] } }))).toBe(userDataFor(requestOf(family)));
   });
 
-  test.each(managed)('U6: another number of pods is another text: %s', (family) => {
+  test.each(managed)('another number of pods is another text: %s', (family) => {
     const one = userDataFor(requestOf(family, {}, { maxPods: 29 }));
     expect(one).not.toBe(userDataFor(requestOf(family, {}, { maxPods: 35 })));
     const fixed = (maxPods: number) => userDataFor(requestOf(family, { kubelet: { maxPods: 10 } }, { maxPods }));
@@ -96,7 +96,7 @@ describe('what every managed family is told', () => {
   });
 });
 
-describe('U1: AL2', () => {
+describe('AL2', () => {
   const of = (spec: object = {}, over: object = {}) => userDataFor(requestOf('AL2', spec, over));
 
   test('never computes pods by itself, and passes the number of the class', () => {
@@ -169,7 +169,7 @@ describe('U1: AL2', () => {
   });
 });
 
-describe('U2: AL2023', () => {
+describe('AL2023', () => {
   const of = (spec: object = {}, over: object = {}) => userDataFor(requestOf('AL2023', spec, over));
   const parts = (spec: object) =>
     readMime(of(spec)).map(({ headers, body }) => [headers['Content-Type'], body] as const);
@@ -233,7 +233,7 @@ describe('U2: AL2023', () => {
   });
 });
 
-describe('U3: Bottlerocket', () => {
+describe('Bottlerocket', () => {
   const of = (spec: object = {}, over: object = {}) => userDataFor(requestOf('Bottlerocket', spec, over));
 
   test('a negative log level is refused, memory reserved per NUMA node is passed on', () => {
@@ -378,7 +378,7 @@ mode = 'always'
   });
 });
 
-describe('U4: Windows and Custom', () => {
+describe('Windows and Custom', () => {
   test('the user’s lines come first', () => {
     const text = userDataFor(requestOf('Windows2022', { userData: 'Write-Host "a"' }));
     expect(text).toMatch(/^<powershell>\nWrite-Host "a"\n\[string\]\$EKSBootstrapScriptFile/);

@@ -16,7 +16,7 @@ export function costController({ cloud, cluster, isManaged, log, metrics }: Cont
   });
   const errors = metrics.counter({
     name: 'karpenter_nodepools_cost_tracker_errors_total',
-    help: 'Times that the cost of a NodePool could not be told completely.',
+    help: 'Times that the cost of a NodePool could not be computed completely.',
     labels: ['nodepool'],
   });
   return {

@@ -9,7 +9,7 @@ const parse = (flags: Record<string, string> = {}, env: Record<string, string> =
 };
 const named = { 'cluster-name': 'one' };
 
-describe('M2', () => {
+describe('settings of AWS', () => {
   test('defaults, with intervals of one minute', () => {
     expect(parse(named)).toEqual({
       clusterName: 'one',

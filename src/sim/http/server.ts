@@ -104,8 +104,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       const busy = code === 'EADDRINUSE';
       const fixes: Record<string, string> = {
         EADDRINUSE: `port ${port} is taken; name another with --port, or --port 0 for any free one`,
-        ENOTFOUND: `"${host}" is no address; write one like 127.0.0.1 or 0.0.0.0, and the port with --port`,
-        EADDRNOTAVAIL: `${host} is no address of this machine; 0.0.0.0 stands for all of them`,
+        ENOTFOUND: `"${host}" is not an address; write one like 127.0.0.1 or 0.0.0.0, and the port with --port`,
+        EADDRNOTAVAIL: `${host} is not an address of this machine; 0.0.0.0 stands for all of them`,
       };
       const fix = fixes[code] ?? messageOf(error);
       reject(

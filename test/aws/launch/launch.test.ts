@@ -183,7 +183,7 @@ suite('when EC2 refuses', () => {
     expect(body).not.toContain('m6g.large');
   });
 
-  test('C7: nothing anywhere is missing capacity, and the types show it', async () => {
+  test('nothing anywhere is missing capacity, and the types show it', async () => {
     account.control.exhaust(['*:*:*']);
     await expect(account.cloud.create(claimFor('none'))).rejects.toMatchObject({ kind: 'insufficientCapacity' });
     const type = account.types.list(account.nodeClass()).find(({ name }) => name === 'm5.large');
@@ -221,7 +221,7 @@ suite('when EC2 refuses', () => {
     });
   });
 
-  test('C18: a template that was deleted behind our back costs exactly one more try', async () => {
+  test('a template that was deleted behind our back costs exactly one more try', async () => {
     await account.cloud.create(claimFor('first'));
     account.control.forgetCalls();
     const gone = { action: 'CreateFleet', code: 'InvalidLaunchTemplateName.NotFoundException', status: 400 };
@@ -303,7 +303,7 @@ suite('drift', () => {
     expect(await reasonOf(await born())).toBeUndefined();
   });
 
-  test('R1: other images, groups and subnets of the class are each told by their reason', async () => {
+  test('other images, groups and subnets of the class are each told by their reason', async () => {
     const claim = await born();
     const { spec } = account.nodeClass();
     const arm = account.control.images().find(({ name }) => name.includes('bottlerocket') && name.includes('x86_64'));
@@ -330,7 +330,7 @@ suite('drift', () => {
     expect(await reasonOf(claim)).toBe('NodeClassDrift');
   });
 
-  test('R1: a placement group the instance is not in is drift; one that was not looked up is no answer', async () => {
+  test('a placement group the instance is not in is drift; one that was not looked up is no answer', async () => {
     const claim = await born();
     await account.ec2.send(new CreatePlacementGroupCommand({ GroupName: 'late', Strategy: 'cluster' }));
     const stamped = { ...claim, metadata: { ...claim.metadata, annotations: {} } };
@@ -340,7 +340,7 @@ suite('drift', () => {
     await expect(reasonOf(stamped)).rejects.toThrow(/placement group was not looked up yet/);
   });
 
-  test('R2: an instance that is gone, or a claim that names none, is an error', async () => {
+  test('an instance that is gone, or a claim that names none, is an error', async () => {
     const claim = await born();
     const { imageID = '' } = claim.status ?? {};
     await expect(reasonOf({ ...claim, status: { imageID } })).rejects.toThrow(/names no instance/);

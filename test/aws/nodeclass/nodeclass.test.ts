@@ -125,7 +125,7 @@ suite('a class with something wrong', () => {
     expect((await status()).subnets).toBeUndefined();
   });
 
-  test('P12: names a role that does not exist: unknown, and no profile is left behind', async () => {
+  test('names a role that does not exist: unknown, and no profile is left behind', async () => {
     await rig.apply({ role: 'ghost' });
     await expect(rig.reconcile()).rejects.toThrow('role not found');
     for (const type of ['InstanceProfileReady', 'ValidationSucceeded', 'Ready'])
