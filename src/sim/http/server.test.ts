@@ -194,7 +194,9 @@ test('an address that is none says how to write one', async () => {
   await expect(serveApi(machinery, { host: '127.0.0.1:6490', port: 0 })).rejects.toThrow(
     'cannot serve the API on 127.0.0.1:6490:0: "127.0.0.1:6490" is not an address; write one like 127.0.0.1',
   );
-  await expect(serveApi(machinery, { host: '192.0.2.1', port: 0 })).rejects.toThrow('is not an address of this machine');
+  await expect(serveApi(machinery, { host: '192.0.2.1', port: 0 })).rejects.toThrow(
+    'is not an address of this machine',
+  );
 });
 
 test('a watch that is not read keeps its place and misses nothing', async () => {

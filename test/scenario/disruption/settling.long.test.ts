@@ -11,24 +11,13 @@ const combinations: Settings[] = [
   { seed: 3, policy: 'Balanced', consolidateAfter: '30s', capacityTypes: ['spot'] },
 ];
 
-/**
- * Known and not understood yet: since plans are bought by price, one underused node goes a day after the load stopped in two
- * of the fifteen. Exactly that, so that a change for the better or the worse is seen.
- */
-const lateMoves: Readonly<Record<string, number>> = {
-  'walks at random, seed 2': 1,
-  'days and nights, with pods that keep apart, seed 2': 1,
-};
-
 describe.each(workloads)('load that $name', (workload) => {
   test.each(combinations)(
     'settles: $policy, after $consolidateAfter, on $capacityTypes',
     async (settings) => {
       const history = await settle(workload, settings, { busy: 4, calm: 26 });
       expect(history.moves.length).toBeGreaterThan(0);
-      const found = breaches(history);
-      expect(found.length, found.join('; ')).toBe(lateMoves[`${workload.name}, seed ${settings.seed}`] ?? 0);
-      expect(found.filter((each) => !each.includes('min after the load stopped'))).toEqual([]);
+      expect(breaches(history)).toEqual([]);
     },
     600_000,
   );

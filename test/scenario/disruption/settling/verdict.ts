@@ -19,31 +19,56 @@ export function breaches(history: History): string[] {
   return [...unsettled(history), ...returns(history), ...sameAgain(history), ...tooManyEvictions(history)];
 }
 
-function unsettled({ calmMs, moves, waiting }: History): string[] {
-  const late = moves.filter(({ atMs }) => atMs > calmMs + settlesWithinMs);
+function unsettled(history: History): string[] {
+  const { calmMs, moves, waiting } = history;
+  const allowedAgain = new Set(
+    lineage(history)
+      .filter(bringsBackAfterADay)
+      .map(({ move }) => move),
+  );
+  const late = moves.filter((move) => move.atMs > calmMs + settlesWithinMs && !allowedAgain.has(move));
   const texts = late.map(
     (move) => `${minutesAfter(calmMs, move)} min after the load stopped: ${move.reason} ${move.went}`,
   );
   return waiting === 0 ? texts : [...texts, `${waiting} pods do not run`];
 }
 
+/** One replacement: what came, and every machine it and its predecessors came instead of. */
+interface Succession {
+  move: Move;
+  came: Offering | undefined;
+  before: readonly { offering: Offering; atMs: number }[];
+}
+
+function lineage({ moves, offering }: History): Succession[] {
+  const past = new Map<string, Succession['before']>();
+  return moves.flatMap((move) => {
+    const { atMs, nodes, went, claims } = move;
+    const before = nodes.flatMap((node, index) => [
+      ...(claimIn(past, node) ?? []),
+      { offering: went[index] ?? '', atMs },
+    ]);
+    for (const claim of claims) past.set(claim, before);
+    return claims.map((claim) => ({ move, came: offering(claim), before }));
+  });
+}
+
+/** What was given up may not come back for a day; one that is cheaper comes as soon as that day is over, however calm it is. */
+function bringsBackAfterADay({ move, came, before }: Succession): boolean {
+  return before.some(({ offering, atMs }) => {
+    const agoMs = move.atMs - atMs;
+    return offering === came && agoMs >= day && agoMs < day + settlesWithinMs;
+  });
+}
+
 /** A machine replaced by another, and that one by the first again, with nothing else having changed. */
-function returns({ calmMs, moves, offering }: History): string[] {
-  const found: string[] = [];
-  const past = new Map<string, { offering: Offering; atMs: number }[]>();
-  for (const { atMs, nodes, went, claims } of moves) {
-    const before = nodes.flatMap((node, index) => {
-      const claim = claimIn(past, node);
-      return [...(claim ?? []), { offering: went[index] ?? '', atMs }];
-    });
-    for (const claim of claims) {
-      past.set(claim, before);
-      const now = offering(claim);
-      const same = before.find((each) => each.offering === now && atMs - each.atMs < day && each.atMs > calmMs);
-      if (same !== undefined && same.atMs < atMs) found.push(`${now} was given up for another and came back`);
-    }
-  }
-  return found;
+function returns(history: History): string[] {
+  return lineage(history).flatMap(({ move, came, before }) => {
+    const isBack = before.some(
+      ({ offering, atMs }) => offering === came && atMs < move.atMs && move.atMs - atMs < day && atMs > history.calmMs,
+    );
+    return isBack ? [`${came} was given up for another and came back`] : [];
+  });
 }
 
 /** Nodes are named after their claims. */
