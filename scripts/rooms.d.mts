@@ -1,0 +1,1 @@
+export const rooms: { room: string; imports: string[]; typesOf?: string[]; why: string }[];
