@@ -64,6 +64,8 @@ export const annotation = {
   disruptionCost: 'karpenter.sh/disruption-cost',
   rebootPreBootId: 'karpenter.sh/reboot-pre-boot-id',
   rebootTerminationGracePeriod: 'karpenter.sh/reboot-termination-grace-period',
+  /** Ours, on a NodeClaim: when it was rebooted within the last day, so that it is not rebooted for ever. */
+  reboots: 'kerf.sh/reboots',
   /** Ours: the shapes a replacement came instead of, so that none of them comes back within a day. */
   replaces: 'kerf.sh/replaces',
   /** Ours: what a node of the pool costs in USD per hour beside its price (fees per host); for comparing plans. */

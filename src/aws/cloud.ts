@@ -56,14 +56,23 @@ export interface AwsCloudOptions {
 
 const minuteMs = 60_000;
 
+/** Of a node whose kubelet is gone no pod leaves in order; from the others pods are moved while they can be. */
+const unready = { conditionType: 'Ready', tolerationMs: 30 * minuteMs, terminationGracePeriodMs: 0 };
+const monitored = {
+  conditionStatus: 'False',
+  tolerationMs: 30 * minuteMs,
+  terminationGracePeriodMs: 10 * minuteMs,
+} as const;
+
+/** What the kubelet and the node monitoring agent of EKS report. */
 const repairPolicies: readonly RepairPolicy[] = [
-  { conditionType: 'Ready', conditionStatus: 'False', tolerationMs: 30 * minuteMs },
-  { conditionType: 'Ready', conditionStatus: 'Unknown', tolerationMs: 30 * minuteMs },
-  { conditionType: 'AcceleratedHardwareReady', conditionStatus: 'False', tolerationMs: 10 * minuteMs },
-  { conditionType: 'StorageReady', conditionStatus: 'False', tolerationMs: 30 * minuteMs },
-  { conditionType: 'NetworkingReady', conditionStatus: 'False', tolerationMs: 30 * minuteMs },
-  { conditionType: 'KernelReady', conditionStatus: 'False', tolerationMs: 30 * minuteMs },
-  { conditionType: 'ContainerRuntimeReady', conditionStatus: 'False', tolerationMs: 30 * minuteMs },
+  { ...unready, conditionStatus: 'False' },
+  { ...unready, conditionStatus: 'Unknown' },
+  { ...monitored, conditionType: 'AcceleratedHardwareReady', tolerationMs: 10 * minuteMs },
+  { ...monitored, conditionType: 'StorageReady' },
+  { ...monitored, conditionType: 'NetworkingReady' },
+  { ...monitored, conditionType: 'KernelReady' },
+  { ...monitored, conditionType: 'ContainerRuntimeReady' },
 ];
 
 export class AwsCloud implements Cloud {

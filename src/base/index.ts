@@ -13,6 +13,7 @@ export { type AbortSignalLike, type Clock, sleepWith, type Timer } from './clock
 export { within } from './deadline.ts';
 export { KerfError, type KerfErrorOptions, messageOf } from './errors.ts';
 export { ExpiringMap } from './expiring-map.ts';
+export { linearPattern } from './linear-pattern.ts';
 export { isEqual, mergePatch } from './merge-patch.ts';
 export { editDistance, nearestName } from './nearest-name.ts';
 export {

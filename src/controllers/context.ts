@@ -27,6 +27,8 @@ export interface ControllerSettings {
   expirationGraceMs?: number;
   /** Spread of pods that declare none. */
   defaultSpread?: DefaultSpreadConstraint[];
+  /** Broken nodes are deleted first and replaced afterwards, as before 1.15. */
+  legacyNodeRepair?: boolean;
   featureGates: Readonly<Record<string, boolean>>;
 }
 

@@ -119,8 +119,8 @@ function gated(
   const controllers: Controller[] = [];
   if (featureGates['StaticCapacity'] === true)
     controllers.push(staticProvisioningController(context, nodes), staticDeprovisioningController(context, nodes));
-  if (featureGates['NodeRepair'] === true && context.cloud.repairPolicies().length > 0)
-    controllers.push(nodeHealthController(context, metrics));
+  const repairs = featureGates['NodeRepair'] === true && context.cloud.repairPolicies().length > 0;
+  if (repairs && context.settings.legacyNodeRepair === true) controllers.push(nodeHealthController(context, metrics));
   if (featureGates['CapacityBuffer'] === true) {
     const buffers = capacityBuffersController(context, (uid) => provisioner.batcher.trigger(uid));
     provisioner.onPass((plan) => buffers.afterPass(plan));

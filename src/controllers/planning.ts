@@ -3,6 +3,7 @@ import { inSlices, messageOf } from '../base/index.ts';
 import {
   type InstanceTypeSpec,
   type PoolInstanceTypes,
+  type ProviderFacts,
   Round,
   type Snapshot,
   type SnapshotSettings,
@@ -10,6 +11,7 @@ import {
 import { takeSnapshot } from '../state/index.ts';
 import type { ControllerContext, ControllerSettings } from './context.ts';
 import { compileStrangersSelector } from './device-selectors.ts';
+import { healthOf, isRepairMethod } from './health/health.ts';
 
 /** What the provider offers to each of our pools; a pool it cannot answer for carries the error. */
 export function instanceTypesOfPools({ cluster, cloud, isManaged }: ControllerContext): Promise<PoolInstanceTypes[]> {
@@ -32,11 +34,23 @@ export function snapshotFor(context: ControllerContext, instanceTypes: PoolInsta
   return takeSnapshot(cluster, {
     nowMs: clock.now(),
     settings: snapshotSettings(settings),
-    provider: cloud.facts,
+    provider: providerFacts(context),
     instanceTypes,
     failedOfferings: cloud.failedOfferings?.() ?? [],
     ledger,
+    ...(isRepairMethod(context) ? { unhealthySince: (node) => healthOf(context).since(node) } : {}),
   });
+}
+
+const factsWithRepair = new WeakMap<ControllerContext['cloud'], ProviderFacts>();
+
+/** With the repair policies where repair is a disruption method; one object, so that whoever compiles it does so once. */
+function providerFacts(context: ControllerContext): ProviderFacts {
+  const { cloud } = context;
+  if (!isRepairMethod(context)) return cloud.facts;
+  const facts = factsWithRepair.get(cloud) ?? { ...cloud.facts, repairPolicies: cloud.repairPolicies() };
+  factsWithRepair.set(cloud, facts);
+  return facts;
 }
 
 /** Of the settings those that decisions look at. */

@@ -43,6 +43,7 @@ export {
   launchOptions,
   singleValuedLabels,
 } from './launch/launch-options.ts';
+export { type Repair, RepairPolicies, type RepairState, rebootTimes } from './nodes/repairs.ts';
 export { applyOverlays, type Overlay, type OverlayPool, type OverlayResult } from './overlays/overlays.ts';
 export type {
   ChosenOffering,
@@ -87,6 +88,8 @@ export type {
   PoolInstanceTypes,
   PoolStateEntry,
   ProviderFacts,
+  RepairAction,
+  RepairPolicy,
   RequirementSpec,
   ResourceQuantities,
   Snapshot,

@@ -115,6 +115,25 @@ export interface ProviderFacts {
   reservedCapacityLabels?: string[];
   unsupportedProvisioners?: string[];
   unsupportedTopologyKeys?: string[];
+  /** When nodes count as broken; present where their repair is a disruption method. */
+  repairPolicies?: readonly RepairPolicy[];
+}
+
+export type RepairAction = 'ReplaceNode' | 'RebootNode';
+
+/** A node condition that means the machine is broken, how long it is borne, and what is done about it. */
+export interface RepairPolicy {
+  conditionType: string;
+  conditionStatus: 'True' | 'False' | 'Unknown';
+  /** Of the RE2 kind; absent or empty, the policy is for every reason that no other policy of the condition names. */
+  reasonRegex?: string;
+  tolerationMs: number;
+  /** How long pods may take to leave; absent, what the NodeClaim says, zero, no time at all. */
+  terminationGracePeriodMs?: number;
+  /** 0 to 100; the higher is repaired first. */
+  priority?: number;
+  /** ReplaceNode if absent. */
+  action?: RepairAction;
 }
 
 /** What a controller knows about one machine beyond the objects. */
@@ -125,6 +144,8 @@ export interface NodeStateEntry {
   initialized?: boolean;
   markedForDeletion?: boolean;
   nominated?: boolean;
+  /** `Type=Status` of conditions that come and go, and since when, RFC 3339. */
+  unhealthySince?: Record<string, string>;
 }
 
 /** What a controller knows about one NodePool beyond the object. */

@@ -12,10 +12,12 @@ import { type NodePool, namespacedKey, type Pod } from './kube/objects.ts';
 import { toleratesAll } from './kube/taints.ts';
 import { type ExistingNode, existingNode, labelSet, type NodeContext, podsByNode } from './nodes/existing-nodes.ts';
 import { type Machine, machinesOf } from './nodes/machines.ts';
+import { type Repairs, repairsOf } from './nodes/repairs.ts';
 import type { Reason } from './plan.ts';
 import {
   isBufferPod,
   isProvisionable,
+  isReschedulable,
   isTerminating,
   type MovableTest,
   movableTest,
@@ -131,6 +133,8 @@ export interface MovableWorld {
   readonly active: readonly Machine[];
   /** Pods by the node they are on; ended ones left out. */
   readonly podsOn: ReadonlyMap<string, readonly Pod[]>;
+  /** Broken nodes, where those are repaired. */
+  readonly repairs: Repairs | undefined;
   /** What may be moved off a node now. */
   isMovable(pod: Pod): boolean;
 }
@@ -164,7 +168,11 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   };
 
   const nowMs = (snapshot.time === undefined ? undefined : parseTime(snapshot.time)) ?? 0;
-  const isMovable = movableTest(objects.disruptionBudgets, nowMs);
+  const repairs = repairsOf(snapshot, machines);
+  const isFree = movableTest(objects.disruptionBudgets, nowMs);
+  // The pods of a broken node move whatever protects them, so they need a place.
+  const isMovable: MovableTest = (pod) =>
+    isFree(pod) || (repairs?.due.has(pod.spec?.nodeName ?? '') === true && isReschedulable(pod));
   const choice = { isMovable, moving, ignoreDevices: settings.ignoreDevices };
   const { prepared, rejected, planned } = yield* preparePods(snapshot, objects, machines, requests, variants, choice);
 
@@ -267,7 +275,7 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
           offered: entries,
         }),
   };
-  return { world, objects, machines, active, podsOn, isMovable };
+  return { world, objects, machines, active, podsOn, repairs, isMovable };
 }
 
 /** By pool and type, as the provider says; nothing is looked up where it says nothing. */

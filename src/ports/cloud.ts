@@ -11,7 +11,10 @@
 // 6. Expected failures are CloudErrors with a `kind`; anything else is unexpected and retried.
 import type { NodeClaim, NodePool } from '../api/index.ts';
 import { KerfError } from '../base/index.ts';
-import type { FailedOffering, InstanceTypeSpec, ProviderFacts } from '../core/index.ts';
+import type { FailedOffering, InstanceTypeSpec, ProviderFacts, RepairPolicy } from '../core/index.ts';
+
+export type { RepairPolicy } from '../core/index.ts';
+
 import type { CallOptions, KubeObject, Resource } from './kube.ts';
 
 /** What is known about a machine right after launch, or later. */
@@ -28,13 +31,6 @@ export interface Instance {
   createdAt?: string;
   /** It is being taken down already. */
   isDeleting?: boolean;
-}
-
-/** A node condition that means the machine is broken, and how long it is borne. */
-export interface RepairPolicy {
-  conditionType: string;
-  conditionStatus: 'True' | 'False' | 'Unknown';
-  tolerationMs: number;
 }
 
 /** Something the provider waits for before a node counts as registered. */

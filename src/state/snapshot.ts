@@ -30,6 +30,8 @@ export interface SnapshotInputs {
   failedOfferings?: FailedOffering[];
   /** Claims still being launched: their pods have a place already, and their pools' limits are that much smaller. */
   ledger?: LaunchLedger;
+  /** By name of the Node: conditions that come and go, and since when. */
+  unhealthySince?(node: string): Record<string, string> | undefined;
 }
 
 export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot {
@@ -46,6 +48,7 @@ export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot
   const items = ([] as KubeObject[]).concat(...lists);
   const nodeState: NonNullable<Snapshot['nodeState']> = [];
   for (const machine of cluster.machines.all()) {
+    const unhealthySince = inputs.unhealthySince?.(machine.node?.metadata.name ?? '');
     nodeState.push({
       ...(machine.node?.metadata.name === undefined ? {} : { node: machine.node.metadata.name }),
       ...(machine.claim?.metadata.name === undefined ? {} : { nodeClaim: machine.claim.metadata.name }),
@@ -53,6 +56,7 @@ export function takeSnapshot(cluster: Cluster, inputs: SnapshotInputs): Snapshot
       initialized: isInitialized(machine),
       markedForDeletion: isLeaving(machine),
       nominated: cluster.isNominated(machine),
+      ...(unhealthySince === undefined ? {} : { unhealthySince }),
     });
   }
   return {

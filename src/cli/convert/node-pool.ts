@@ -23,7 +23,7 @@ export interface KubeletMove {
 }
 
 const podFields = ['affinity', 'tolerations', 'nodeSelector', 'topologySpreadConstraints'];
-const reasons = new Set(['Underutilized', 'Empty', 'Drifted']);
+const reasons = new Set(['Underutilized', 'Empty', 'Drifted', 'Unhealthy']);
 
 export function convertNodePool(
   object: YAMLMap,

@@ -35,10 +35,11 @@ export function renderPool(fleet: Fleet, name: string, verdicts: readonly NodeVe
 function budgetLine(fleet: Fleet, name: string): string | undefined {
   const pool = fleet.pool(name);
   if (pool === undefined) return undefined;
-  const { total, consuming } = fleet.countsOf(name);
-  const allowed = (['Empty', 'Drifted', 'Underutilized'] as const).map((reason) => {
+  const { total } = fleet.countsOf(name);
+  const repairs = fleet.movable.repairs === undefined ? [] : ['Unhealthy'];
+  const allowed = [...repairs, 'Empty', 'Drifted', 'Underutilized'].map((reason) => {
     const budget = fleet.budget(pool, reason);
-    return `${reason} ${consuming} of ${Number.isFinite(budget.allowed) ? budget.allowed : 'any number'} in use`;
+    return `${reason} ${budget.counts.consuming} of ${Number.isFinite(budget.allowed) ? budget.allowed : 'any number'} in use`;
   });
   return `  Budgets (${counted(total, 'node')}): ${allowed.join(', ')}`;
 }

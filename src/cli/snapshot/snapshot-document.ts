@@ -105,6 +105,20 @@ const snapshotShape = fields(
       reservedCapacityLabels: listOf(text),
       unsupportedProvisioners: listOf(text),
       unsupportedTopologyKeys: listOf(text),
+      repairPolicies: listOf(
+        fields(
+          {
+            conditionType: text,
+            conditionStatus: choice('True', 'False', 'Unknown'),
+            reasonRegex: text,
+            tolerationMs: number,
+            terminationGracePeriodMs: number,
+            priority: integer,
+            action: choice('ReplaceNode', 'RebootNode'),
+          },
+          ['conditionType', 'conditionStatus', 'tolerationMs'],
+        ),
+      ),
     }),
     // A List as `kubectl get -o json` writes it may carry metadata of its own.
     objects: openFields({ apiVersion: choice('v1'), kind: choice('List'), items: listOf(openFields({})) }, ['items']),
@@ -116,6 +130,7 @@ const snapshotShape = fields(
         initialized: flag,
         markedForDeletion: flag,
         nominated: flag,
+        unhealthySince: mapOf(text),
       }),
     ),
     poolState: listOf(

@@ -25,9 +25,9 @@ export const quiet = {
   node: { metadata: { labels: quietLabels } },
 };
 
-export const podOn = (name: string, nodeName: string) => ({
+export const podOn = (name: string, nodeName: string, cpu = '500m') => ({
   metadata: { name, namespace: 'default' },
-  spec: { nodeName, containers: [{ name: 'c', image: 'x', resources: { requests: { cpu: '500m' } } }] },
+  spec: { nodeName, containers: [{ name: 'c', image: 'x', resources: { requests: { cpu } } }] },
 });
 
 export async function openDisruption(disruption: Partial<Disruption> = {}, settings: Partial<ControllerSettings> = {}) {

@@ -7,6 +7,7 @@ import {
   budgetsOf,
   type Command,
   consolidationProblem,
+  type DisruptionReason,
   emptinessProblem,
   type Member,
   type Method,
@@ -24,6 +25,7 @@ import {
 import { isKubeError } from '../../ports/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, concurrencyFor, inPass } from '../context.ts';
+import { healthOf, isRepairMethod } from '../health/health.ts';
 import { instanceTypesOfPools, roundOver, snapshotFor } from '../planning.ts';
 import { DeletionCosts } from './deletion-costs.ts';
 import { removeLeftovers } from './marks.ts';
@@ -119,6 +121,7 @@ export class DisruptionLoop {
     this.reportPools(look.round);
     await inSlices(this.context.clock, this.reportBlocked(look.round));
     for (const method of methods) {
+      if (method.isOn?.(look.round) === false) continue;
       const tried = await this.attempt(method, look, signal);
       if (tried === 'acted') return true;
       if (tried === 'stale') look = await this.look();
@@ -134,9 +137,11 @@ export class DisruptionLoop {
     this.lastRunMs = nowMs;
   }
 
-  /** Something drifted, something changed since consolidation last found nothing, or it is time to tell again why not. */
+  /** Something is broken or drifted, something changed since consolidation last found nothing, or it is time to tell again why not. */
   private isWorthLooking(): boolean {
     const { cluster, clock } = this.context;
+    // Asked in any case: it notes what it sees.
+    if (isRepairMethod(this.context) && healthOf(this.context).look()) return true;
     if (clock.elapsed() >= this.lookAgainMs) return true;
     const hasNews = methods.some((method) => method.validation !== undefined && !this.isSettled(method));
     return hasNews || cluster.claims.list().some((claim) => isTrue(claim.status?.conditions, conditionType.drifted));
@@ -216,7 +221,8 @@ export class DisruptionLoop {
     const { metrics, report } = this.parts;
     if (timedOut) metrics.timeouts.add({ consolidation_type: method.consolidationType });
     for (const { member, answer } of refused) {
-      if (method.refusalEvent === 'DisruptionBlocked') report.blocked(member, answer);
+      if (answer.code === 'TooManyUnhealthy') report.repairBlocked(member, answer.message);
+      else if (method.refusalEvent === 'DisruptionBlocked') report.blocked(member, answer);
       else report.unconsolidatable(member, answer);
       if (answer.code === 'ReplacementLoop') this.noticeLoop(member, answer.message);
     }
@@ -244,6 +250,8 @@ export class DisruptionLoop {
 
   private reportPools({ fleet, eligible, staticDrifted }: Round): void {
     const { metrics, report } = this.parts;
+    const reasons: DisruptionReason[] = ['Empty', 'Drifted', 'Underutilized'];
+    if (fleet.movable.repairs !== undefined) reasons.unshift('Unhealthy');
     const candidates = { ...eligible, Drifted: [...eligible.Drifted, ...staticDrifted] };
     for (const pool of fleet.allPools()) {
       const nodepool = pool.metadata.name;
@@ -253,7 +261,7 @@ export class DisruptionLoop {
         const problem = `cannot read schedule "${schedule}"; write five cron fields in UTC, or a macro like @daily`;
         this.context.log.error('detected disruption budget error', problem, { NodePool: { name: nodepool } });
       }
-      for (const reason of ['Empty', 'Drifted', 'Underutilized'] as const) {
+      for (const reason of reasons) {
         const { allowed, counts } = fleet.budget(pool, reason);
         const labels = { nodepool, reason: reason.toLowerCase() };
         metrics.allowed.set(Math.min(allowed, unlimited), labels);

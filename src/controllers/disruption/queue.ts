@@ -6,7 +6,7 @@
 // 2. Nothing is deleted before every replacement has been seen initialized.
 // 3. The model counts nodes as leaving only after the replacements exist: otherwise their pods would be planned twice.
 import type { NodeClaim } from '../../api/index.ts';
-import { conditionType, isTrue } from '../../api/index.ts';
+import { conditionType, isTrue, label } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import {
   type Command,
@@ -21,7 +21,8 @@ import { isKubeError, type LogFields } from '../../ports/index.ts';
 import { type LoopMetrics, loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
 import { decideDisruption } from '../decisions.ts';
-import { type ClaimMetrics, snakeCase } from '../nodeclaim/claim-metrics.ts';
+import { type ClaimMetrics, snakeCase, terminationMode } from '../nodeclaim/claim-metrics.ts';
+import { boundDrain } from '../nodeclaim/drain-bound.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { createInRoom } from '../provisioning/launch-room.ts';
@@ -29,6 +30,7 @@ import { provisioningMetrics } from '../provisioning/metrics.ts';
 import { nodeClaimFor } from '../provisioning/node-claim.ts';
 import { nominate } from '../provisioning/nomination.ts';
 import { shortList } from '../provisioning/report.ts';
+import { requestReboot } from '../reboot/request.ts';
 import type { NodeCounts } from '../static/node-counts.ts';
 import { templateClaim } from '../static/provisioning.ts';
 import { putMarks, removeMarks } from './marks.ts';
@@ -112,6 +114,7 @@ export class CommandQueue {
     signal: AbortSignalLike,
     snapshot: Snapshot | undefined,
   ): Promise<void> {
+    if (decisionOf(wanted) === 'reboot') return this.reboot(wanted);
     const { cluster, clock, log } = this.context;
     const marked = await this.mark(wanted, names);
     const command = { ...wanted, members: wanted.members.filter((_, index) => marked.includes(names[index] ?? '')) };
@@ -155,6 +158,35 @@ export class CommandQueue {
       })),
     });
     void this.carryOut(run, signal);
+  }
+
+  /** The node stays and is handed to the controller of reboots; the command ends here. */
+  private async reboot(command: Command): Promise<void> {
+    const { log } = this.context;
+    for (const { machine, name } of command.members) {
+      const claimName = machine.claim?.metadata.name ?? '';
+      const claim = await requestReboot(this.context, claimName, command.repair);
+      this.countDisrupted(command, claim);
+      this.queued.delete(claimName);
+      log.info('rebooting node', { controller: 'disruption', Node: { name }, NodeClaim: { name: claimName } });
+    }
+    this.count(command);
+  }
+
+  private countDisrupted(command: Command, claim: NodeClaim): void {
+    const { claims } = this.parts;
+    const { name = '' } = claim.metadata;
+    claims.countDisrupted(claim, command.reason.toLowerCase(), movedBy(command, name));
+    const { repair } = command;
+    if (repair === undefined) return;
+    const bound = repair.graceMs === 0 ? 'forceful' : 'eventual';
+    claims.unhealthyDisrupted.add({
+      condition: snakeCase(repair.condition),
+      nodepool: claim.metadata.labels?.[label.nodePool] ?? '',
+      capacity_type: claim.metadata.labels?.[label.capacityType] ?? '',
+      image_id: claim.status?.imageID ?? '',
+      termination_mode: repair.graceMs === undefined ? terminationMode(claim) : bound,
+    });
   }
 
   /** A command that only deletes goes on with the nodes that could be marked; one that replaces needs them all. */
@@ -291,12 +323,13 @@ export class CommandQueue {
 
   private async deleteAll(run: Running): Promise<void> {
     const { cluster } = this.context;
-    const { claims, report } = this.parts;
-    const { reason } = run.command;
+    const { report } = this.parts;
+    const { reason, repair } = run.command;
     await Promise.all(
       run.claims.map(async (name) => {
-        const claim = cluster.claims.get(name);
-        if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
+        const seen = cluster.claims.get(name);
+        if (seen === undefined || seen.metadata.deletionTimestamp !== undefined) return;
+        const claim = repair?.graceMs === undefined ? seen : await boundDrain(this.context, seen, repair.graceMs);
         const node = cluster.machines.ofClaim(name)?.node;
         await endClaim(this.context, claim, {
           code: 'Disrupted',
@@ -304,7 +337,7 @@ export class CommandQueue {
           silent: true,
         });
         report.terminating(claim, node, reason);
-        claims.countDisrupted(claim, reason.toLowerCase(), movedBy(run.command, name));
+        this.countDisrupted(run.command, claim);
       }),
     );
   }

@@ -31,6 +31,19 @@ export class DisruptionReport {
     this.tell(member, { reason: 'Unconsolidatable', message: text, gist: code, dedupeMs: unconsolidatableMs });
   }
 
+  /** Too much of the pool is broken: the pool is told too. */
+  repairBlocked(member: Member, message: string): void {
+    const told: Told = {
+      type: 'Warning',
+      reason: 'NodeRepairBlocked',
+      message,
+      gist: '',
+      dedupeMs: unconsolidatableMs,
+    };
+    this.tell(member, told);
+    this.tellPool(member.poolName ?? '', told);
+  }
+
   goesInCircles(member: Member, message: string): void {
     const dedupeMs = unconsolidatableMs;
     this.tell(member, { type: 'Warning', reason: 'ReplacementLoop', message, gist: '', dedupeMs });

@@ -1,5 +1,5 @@
 // When a node counts as broken: the provider's policies against the node's conditions.
-import { type Clock, parseTime } from '../../base/index.ts';
+import { type Clock, formatTime, parseTime } from '../../base/index.ts';
 import type { Node, RepairPolicy } from '../../ports/index.ts';
 
 export interface Ailment {
@@ -65,6 +65,18 @@ export class Ailments {
     if (known.size > 0) this.byNode.set(name, known);
     else this.byNode.delete(name);
     return first;
+  }
+
+  /** `Type=Status` of what comes and goes or is bad now, and since when; undefined for a node that is well. */
+  since(nodeName: string): Record<string, string> | undefined {
+    const known = this.byNode.get(nodeName);
+    if (known === undefined) return undefined;
+    return Object.fromEntries([...known].map(([key, { sinceMs }]) => [key, formatTime(sinceMs)]));
+  }
+
+  /** Nodes something is known about. */
+  names(): string[] {
+    return [...this.byNode.keys()];
   }
 
   forget(nodeName: string): void {

@@ -149,8 +149,9 @@ export class ShadowLoop {
   #noteMove(command: Command | undefined, at: string): void {
     if (command === undefined) return;
     const { cluster, log, recorder } = this.#context;
-    const decision = decisionOf(command);
-    if (decision === 'no-op') return;
+    const decided = decisionOf(command);
+    if (decided === 'no-op' || decided === 'reboot') return;
+    const decision = decided === 'replace' ? 'replace' : 'delete';
     const nodes = command.members.map(({ name }) => name);
     const replacements = command.replacements.map((each) =>
       each.kind === 'planned' ? each.node.chosen.instanceType : `one more of ${each.nodePool}`,

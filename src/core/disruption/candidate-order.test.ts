@@ -18,9 +18,9 @@ test('of several things that keep a node the first in order is told', () => {
     const fleet = fleetOf(objects, parts);
     return firstBlocker(fleet, fleet.members[0] as never, 'graceful')?.code;
   };
-  expect(firstOf([...restless, guarded], { nodeState })).toBe('NotInitialized');
-  const ready = [{ node: 'a', nodeClaim: 'a', initialized: true, nominated: true, markedForDeletion: true }];
-  expect(firstOf([...restless, guarded], { nodeState: ready })).toBe('Leaving');
+  expect(firstOf([...restless, guarded], { nodeState })).toBe('Leaving');
+  const early = [{ node: 'a', nodeClaim: 'a', initialized: false, nominated: true }];
+  expect(firstOf([...machine('a', { initialized: false }), guarded], { nodeState: early })).toBe('NotInitialized');
   const nominated = [{ node: 'a', nodeClaim: 'a', initialized: true, nominated: true }];
   const annotated = machine('a', { annotations: { [annotation.doNotDisrupt]: 'true' } });
   expect(firstOf([...annotated, guarded], { nodeState: nominated })).toBe('Nominated');

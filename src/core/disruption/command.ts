@@ -1,13 +1,17 @@
 // A command: which nodes go, what comes first, and what that saves. Plain data; controllers carry it out, the command line
 // prints it. Its texts are what users read in events and logs.
 
+import type { Repair } from '../nodes/repairs.ts';
 import type { ExistingPlacement, PlannedNode } from '../plan.ts';
 import { isReschedulable } from '../pods/pod-classes.ts';
 import type { Member } from './fleet.ts';
 
-export type DisruptionReason = 'Empty' | 'Drifted' | 'Underutilized';
+export type DisruptionReason = 'Unhealthy' | 'Empty' | 'Drifted' | 'Underutilized';
 export type ConsolidationType = 'empty' | 'multi' | 'single' | '';
-export type Decision = 'delete' | 'replace' | 'no-op';
+export type Decision = 'delete' | 'replace' | 'reboot' | 'terminate-first' | 'no-op';
+
+/** Why nothing can come before the node goes. */
+export type TerminateFirstReason = 'no-reserved-capacity' | 'static-at-limit';
 
 /** A node that must be there before the others go: planned for pods, or just one more of a static pool. */
 export type Replacement =
@@ -23,10 +27,19 @@ export interface Command {
   readonly savings: number;
   /** Existing nodes that pods are expected on. */
   readonly placements: readonly ExistingPlacement[];
+  /** Of a broken node: what is done about it. */
+  readonly repair?: Repair;
+  /** The node goes without a replacement, whose place it holds; the provisioner brings one afterwards. */
+  readonly terminateFirst?: TerminateFirstReason;
 }
 
-export function decisionOf({ members, replacements }: Pick<Command, 'members' | 'replacements'>): Decision {
+/** What the texts of a command are about. */
+type Told = Pick<Command, 'members' | 'replacements' | 'repair' | 'terminateFirst'>;
+
+export function decisionOf({ members, replacements, repair, terminateFirst }: Told): Decision {
   if (members.length === 0) return 'no-op';
+  if (repair?.action === 'RebootNode') return 'reboot';
+  if (terminateFirst !== undefined) return 'terminate-first';
   return replacements.length > 0 ? 'replace' : 'delete';
 }
 
@@ -36,13 +49,13 @@ export function podCount({ members }: Pick<Command, 'members'>): number {
 }
 
 /** `replace: [a, b] -> [1 replacement]` */
-export function commandText(command: Pick<Command, 'members' | 'replacements'>): string {
+export function commandText(command: Told): string {
   const names = command.members.map((member) => member.name).join(', ');
   return `${decisionOf(command)}: [${names}]${replacementText(command.replacements.length)}`;
 }
 
 /** The same for one node of several that go together. */
-export function partText(command: Pick<Command, 'members' | 'replacements'>, member: Member): string {
+export function partText(command: Told, member: Member): string {
   const { members } = command;
   if (members.length === 1) return commandText(command);
   return `${decisionOf(command)}: [${member.name}] (part of ${members.length}-node consolidation)`;

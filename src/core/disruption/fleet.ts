@@ -6,6 +6,7 @@ import { atOnce, parseGoDuration, parseTime, type Sliced } from '../../base/inde
 import { allowedDisruptions, budgetsOpenAt, type PoolCounts } from '../budgets/budgets.ts';
 import { type Condition, conditionIsTrue, type DisruptionBudget, type NodePool, type Pod } from '../kube/objects.ts';
 import type { Machine } from '../nodes/machines.ts';
+import { isRebooting, type Repair } from '../nodes/repairs.ts';
 import type { InstanceTypeSpec, Snapshot } from '../snapshot.ts';
 import { type IndexOptions, indexMovableInSlices, type MovableWorld } from '../world.ts';
 import { rescheduleCost, residentCost } from './costs.ts';
@@ -30,6 +31,8 @@ export interface Member {
   readonly rescheduleCost: number;
   readonly isNominated: boolean;
   readonly isQueued: boolean;
+  /** Broken for longer than the provider tolerates: what is to be done about it. */
+  readonly repair: Repair | undefined;
 }
 
 /** What a pool's budgets come to, for one reason. */
@@ -57,7 +60,7 @@ export class Fleet {
   private readonly poolTypes = new Map<string, Map<string, InstanceTypeSpec>>();
   private readonly servedKinds: ReadonlySet<string> | undefined;
   private readonly pools: ReadonlyMap<string, NodePool>;
-  private counts: ReadonlyMap<string, PoolCounts> | undefined;
+  private readonly counts = new Map<boolean, ReadonlyMap<string, PoolCounts>>();
 
   static of(snapshot: Snapshot, options: FleetOptions = {}): Fleet {
     return atOnce(Fleet.inSlices(snapshot, options));
@@ -67,7 +70,7 @@ export class Fleet {
   static *inSlices(snapshot: Snapshot, options: FleetOptions = {}): Sliced<Fleet> {
     const members: Member[] = [];
     const fleet = new Fleet(snapshot, options, yield* indexMovableInSlices(snapshot, options), members);
-    const { active, machines, podsOn } = fleet.movable;
+    const { active, machines, podsOn, repairs } = fleet.movable;
     const nominated = new Set<string>();
     for (const { node, nodeClaim, nominated: isNominated } of snapshot.nodeState ?? []) {
       if (isNominated) for (const name of [node, nodeClaim]) if (name !== undefined) nominated.add(name);
@@ -79,6 +82,7 @@ export class Fleet {
       const state = {
         isNominated: nominated.has(nodeName) || nominated.has(claimName),
         isQueued: options.queued?.has(claimName) ?? false,
+        repair: repairs?.due.get(nodeName),
       };
       members.push(fleet.member(machine, indexOf.get(machine) ?? -1, podsOn.get(nodeName) ?? [], state));
       yield;
@@ -126,14 +130,16 @@ export class Fleet {
   }
 
   /** Nodes of the pool that its budgets are about, and those of them that are out already. */
-  countsOf(poolName: string): PoolCounts {
-    this.counts ??= countsByPool(this.members);
-    return this.counts.get(poolName) ?? noNodes;
+  countsOf(poolName: string, reason?: string): PoolCounts {
+    const forRepair = reason === 'Unhealthy';
+    const counts = this.counts.get(forRepair) ?? countsByPool(this.members, forRepair);
+    this.counts.set(forRepair, counts);
+    return counts.get(poolName) ?? noNodes;
   }
 
   /** What a pool's budgets allow for the reason, before and after counting nodes that are out. */
   budget(pool: NodePool, reason: string): PoolBudget {
-    const counts = this.countsOf(pool.metadata.name);
+    const counts = this.countsOf(pool.metadata.name, reason);
     const budgets = budgetsOf(pool);
     const timeZone = this.snapshot.settings?.budgetTimeZone;
     const allowed = allowedDisruptions(budgets, reason, counts.total, this.nowMs, timeZone);
@@ -166,7 +172,7 @@ export class Fleet {
     machine: Machine,
     index: number,
     pods: readonly Pod[],
-    state: Pick<Member, 'isNominated' | 'isQueued'>,
+    state: Pick<Member, 'isNominated' | 'isQueued' | 'repair'>,
   ): Member {
     const { labels } = machine;
     const poolName = labels[label.nodePool];
@@ -197,13 +203,17 @@ export class Fleet {
 
 const noNodes: PoolCounts = { total: 0, consuming: 0 };
 
-function countsByPool(members: readonly Member[]): Map<string, PoolCounts> {
+/** A budget for repairs is not used up by nodes that wait for one. */
+function countsByPool(members: readonly Member[], forRepair: boolean): Map<string, PoolCounts> {
   const counts = new Map<string, PoolCounts>();
   for (const { machine, poolName = '' } of members) {
-    if (machine.claim === undefined || machine.node === undefined || !machine.initialized) continue;
+    if (machine.claim === undefined || machine.node === undefined) continue;
+    const reboots = isRebooting(machine.claim);
+    if (!machine.initialized && !reboots) continue;
     if (conditionIsTrue(machine.claim.status?.conditions, 'InstanceTerminating')) continue;
     const { total, consuming } = counts.get(poolName) ?? noNodes;
-    const isOut = machine.leaving || !conditionIsTrue(machine.node.status?.conditions, 'Ready');
+    const isReady = conditionIsTrue(machine.node.status?.conditions, 'Ready');
+    const isOut = machine.leaving || reboots || (!isReady && !forRepair);
     counts.set(poolName, { total: total + 1, consuming: consuming + (isOut ? 1 : 0) });
   }
   return counts;

@@ -26,7 +26,7 @@ export interface Asked extends MethodMemory {
 /** A node that stays, and why. */
 export interface Refusal {
   readonly member: Member;
-  readonly answer: { readonly code: string; readonly message: string };
+  readonly answer: { readonly code: string; readonly message: string; readonly silent?: boolean };
 }
 
 export interface MethodOutcome {
@@ -53,6 +53,8 @@ export interface Method {
   readonly refusalEvent: 'DisruptionBlocked' | 'Unconsolidatable';
   /** How long one search may take. */
   readonly limitMs?: number;
+  /** Whether it is used at all; always, if absent. */
+  isOn?(round: Round): boolean;
   /** Nodes it may act on, as far as they themselves are concerned. */
   eligible(round: Round): readonly Member[];
   decide(round: Round, asked?: Asked): Sliced<MethodOutcome>;

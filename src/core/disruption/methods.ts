@@ -6,9 +6,20 @@ import { driftCommand, staticDriftCommands } from './drift.ts';
 import { emptinessCommand } from './emptiness.ts';
 import type { Asked, Method, MethodOutcome } from './method.ts';
 import { multiNodeCommand } from './multi-node.ts';
+import { repairCommand } from './repair.ts';
 import type { Round } from './round.ts';
 import { singleNodeCommand } from './single-node.ts';
 import { stillCandidates, validateConsolidation, validateEmptiness } from './validation.ts';
+
+const repair: Method = {
+  name: 'Repair',
+  reason: 'Unhealthy',
+  consolidationType: '',
+  refusalEvent: 'DisruptionBlocked',
+  isOn: (round) => round.fleet.movable.repairs !== undefined,
+  eligible: (round) => round.eligible.Unhealthy,
+  decide: (round) => repairCommand(round),
+};
 
 const emptiness: Method = {
   name: 'Emptiness',
@@ -79,7 +90,7 @@ const singleNode: Method = {
   decide: (round, asked) => singleNodeCommand(round, asked),
 };
 
-export const methods: readonly Method[] = [emptiness, staticDrift, drift, multiNode, singleNode];
+export const methods: readonly Method[] = [repair, emptiness, staticDrift, drift, multiNode, singleNode];
 
 /** What disruption would start with, among these methods. */
 export function* firstOutcome(
@@ -88,6 +99,7 @@ export function* firstOutcome(
   asked: Asked = {},
 ): Sliced<MethodOutcome | undefined> {
   for (const method of among) {
+    if (method.isOn?.(round) === false) continue;
     const outcome = yield* method.decide(round, asked);
     if (outcome.command !== undefined) return outcome;
   }

@@ -10,6 +10,7 @@ import { type Consolidation, Consolidator } from './consolidation.ts';
 import { consolidationProblem, emptinessProblem, hasDrifted } from './eligibility.ts';
 import { Fleet, type FleetOptions, type Member } from './fleet.ts';
 import { withoutPodBlockers } from './freed.ts';
+import type { Refusal } from './method.ts';
 import { WhatIf } from './what-if.ts';
 
 export class Round {
@@ -18,7 +19,14 @@ export class Round {
   readonly consolidator: Consolidator;
   readonly balanced: BalancedPolicy;
   /** Candidates that a method may act on, as far as they themselves are concerned. */
-  readonly eligible: Readonly<Record<DisruptionReason, Member[]>> = { Empty: [], Drifted: [], Underutilized: [] };
+  readonly eligible: Readonly<Record<DisruptionReason, Member[]>> = {
+    Unhealthy: [],
+    Empty: [],
+    Drifted: [],
+    Underutilized: [],
+  };
+  /** Broken nodes that something keeps from being repaired. */
+  readonly unrepaired: Refusal[] = [];
   /** Of static pools, which exchange theirs. */
   readonly staticDrifted: Member[] = [];
   private readonly blockers = new Map<Member, Blocker>();
@@ -52,10 +60,15 @@ export class Round {
   }
 
   private *findCandidates(): Sliced<void> {
-    const { Empty, Drifted, Underutilized } = this.eligible;
+    const { Unhealthy, Empty, Drifted, Underutilized } = this.eligible;
     const hasBufferPods = (member: Member): boolean => this.hasBufferPods(member);
     for (const member of this.fleet.members) {
       yield;
+      if (member.repair !== undefined) {
+        const answer = firstBlocker(this.fleet, member, 'repair');
+        if (answer === undefined) Unhealthy.push(member);
+        else this.unrepaired.push({ member, answer });
+      }
       const blocker = firstBlocker(this.fleet, member, 'graceful');
       if (blocker !== undefined) this.blockers.set(member, blocker);
       else if (consolidationProblem(member) === undefined) Underutilized.push(member);

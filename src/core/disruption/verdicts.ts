@@ -4,6 +4,7 @@
 import { conditionType } from '../../api/names.ts';
 import { formatTime, parseTime, type Sliced } from '../../base/index.ts';
 import { unreadableSchedules } from '../budgets/budgets.ts';
+import type { Repair } from '../nodes/repairs.ts';
 import type { ChosenOffering, ExistingPlacement } from '../plan.ts';
 import { balancedThreshold } from './balanced.ts';
 import { blockersOf, isEmptyNode } from './candidates.ts';
@@ -12,6 +13,7 @@ import { drainProblems } from './drain.ts';
 import { driftMove, exchangeRoom } from './drift.ts';
 import { consolidationProblems, emptinessProblems, hasDrifted } from './eligibility.ts';
 import { budgetsOf, conditionOf, type Member } from './fleet.ts';
+import { outbreakOf, remedy } from './repair.ts';
 import type { Round } from './round.ts';
 
 export interface VerdictBlocker {
@@ -63,6 +65,15 @@ const suggestions: Readonly<Record<string, string>> = {
   MinValuesUnsatisfied: 'lower minValues of the NodePool, or widen its requirements',
   SpotToSpotInflexible: 'widen the requirements of the NodePool: more types that are cheaper',
   NotInitialized: 'wait until its startup taints are gone and its resources are registered',
+  NotRegistered: 'wait until its kubelet has registered the Node, or see the conditions of its NodeClaim',
+  Rebooting: 'wait until it is back: a reboot that takes too long ends the NodeClaim',
+  RebootDue: 'nothing to do: it is rebooted next',
+  DoNotRepair: 'remove the annotation karpenter.sh/do-not-repair from the Node and its NodeClaim',
+  RepairNeedsGracePeriod:
+    'give the NodePool a terminationGracePeriod for the nodes that come after; for this one, move the pod or end its protection',
+  TooManyUnhealthy:
+    'look for what its nodes have in common (image, network, control plane): with fewer broken ones repair goes on',
+  NodeLimit: 'raise limits.nodes of the NodePool by one',
   Nominated: 'wait: pods are about to come to it',
   NodeDoNotDisrupt: 'remove the annotation karpenter.sh/do-not-disrupt from the Node',
   NoPool:
@@ -132,6 +143,14 @@ function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
 function* judge(round: Round, member: Member): Sliced<Judged> {
   const draining = drainProblems(round.fleet, member);
   if (draining !== undefined) return kept(told(draining));
+  if (member.repair === undefined) return yield* undamaged(round, member);
+  const repaired = yield* broken(round, member, member.repair);
+  if (repaired.verdict !== 'keep' || repaired.blockers[0]?.code === 'RebootDue') return repaired;
+  const other = yield* undamaged(round, member);
+  return other.verdict === 'keep' ? repaired : other;
+}
+
+function* undamaged(round: Round, member: Member): Sliced<Judged> {
   const packed = isEmptyNode(member) || !hasDrifted(member) ? yield* undrifted(round, member) : undefined;
   if (packed !== undefined && (packed.verdict !== 'keep' || !hasDrifted(member))) return packed;
   const exchanged = yield* drifted(round, member);
@@ -167,6 +186,24 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
   return answer.kind === 'delete'
     ? goes('remove', reason, answer.savings, [], answer.placements)
     : goes('replace', reason, answer.savings, [answer.replacement.chosen], answer.placements);
+}
+
+function* broken(round: Round, member: Member, repair: Repair): Sliced<Judged> {
+  const blockers = told(blockersOf(round.fleet, member, 'repair'));
+  if (member.isQueued || member.pool === undefined) return kept(blockers);
+  const outbreak = outbreakOf(round, member);
+  if (outbreak !== undefined) blockers.push(...told([outbreak]));
+  if (member.machine.initialized) blockers.push(...budgetBlockers(round, member, 'Unhealthy'));
+  const found = yield* remedy(round, member, repair);
+  if ('code' in found) blockers.push(...told([found]));
+  if (blockers.length > 0 || 'code' in found) return kept(blockers);
+  if (repair.action === 'RebootNode') {
+    const message = `would be rebooted in place: condition ${repair.condition} is ${repair.status} (${repair.reason})`;
+    return kept(told([{ code: 'RebootDue', message }]));
+  }
+  const chosen = found.replacements.flatMap((each) => (each.kind === 'planned' ? [each.node.chosen] : []));
+  const verdict = found.replacements.length > 0 ? 'replace' : 'remove';
+  return goes(verdict, 'Unhealthy', found.savings, chosen, found.placements);
 }
 
 function* drifted(round: Round, member: Member): Sliced<Judged> {

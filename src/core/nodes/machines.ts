@@ -1,12 +1,14 @@
 // The machines of the cluster: a Node, the NodeClaim it came from, or both, joined. Until a managed node is registered its
 // claim speaks for it, and until it is initialised its start-up taints and unreported resources are taken as they will be.
 
-import { label } from '../../api/names.ts';
+import { label, taint } from '../../api/names.ts';
 import type { ClusterObjects } from '../kube/cluster-objects.ts';
 import { conditionIsTrue, type Labels, type Node, type NodeClaim, type Taint } from '../kube/objects.ts';
 import { isEphemeral, sameTaint } from '../kube/taints.ts';
 import type { ResourceTable } from '../resources/resource-table.ts';
 import type { NodeStateEntry, ResourceQuantities, Snapshot } from '../snapshot.ts';
+
+const { rebooting } = taint;
 
 export interface Machine {
   readonly node: Node | undefined;
@@ -118,11 +120,12 @@ function isGoing(node: Node | undefined, claim: NodeClaim | undefined): boolean 
   return Boolean(node?.metadata.deletionTimestamp);
 }
 
+/** A machine that reboots comes back: what keeps pods off it meanwhile does not count. */
 function taintsOf(node: Node | undefined, claim: NodeClaim | undefined, initialized: boolean): readonly Taint[] {
   const taints = node === undefined ? (claim?.spec?.taints ?? []) : (node.spec?.taints ?? []);
-  if (claim === undefined || initialized) return taints;
-  const startup = claim.spec?.startupTaints ?? [];
-  return taints.filter((taint) => !isEphemeral(taint) && !startup.some((known) => sameTaint(known, taint)));
+  if (claim === undefined || (initialized && !conditionIsTrue(claim.status?.conditions, 'Rebooting'))) return taints;
+  const passing = [...(claim.spec?.startupTaints ?? []), rebooting];
+  return taints.filter((each) => !isEphemeral(each) && !passing.some((known) => sameTaint(known, each)));
 }
 
 /** A kubelet reports zero for devices whose plugin is not up yet; until initialised the claim's figures fill in. */

@@ -172,7 +172,7 @@ export const settingDefinitions = {
     'legacy-node-repair',
     'boolean',
     'false',
-    'accepted for compatibility: with the gate NodeRepair, unhealthy nodes are always deleted first and replaced afterwards',
+    'with the gate NodeRepair: unhealthy nodes are deleted first and replaced afterwards, whatever budgets say, instead of by disruption commands',
   ),
   schedulerConfig: define(
     'scheduler-config',

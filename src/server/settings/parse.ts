@@ -108,11 +108,6 @@ export function parseSettings(
     );
   }
   const aws = provider === 'aws' ? readAwsSettings(reader) : undefined;
-  if (settings.featureGates['NodeRepair'] === true && !settings.legacyNodeRepair) {
-    const note =
-      'unhealthy nodes are deleted first and replaced afterwards, whatever budgets say, as with legacy-node-repair';
-    reader.notes.push(`NodeRepair: ${note}`);
-  }
   reader.warnings.push(...unknownVariables(env));
   const { problems, warnings, notes } = reader;
   if (problems.length > 0) {

@@ -136,9 +136,12 @@ export class KwokCloud implements Cloud {
   }
 
   repairPolicies(): readonly RepairPolicy[] {
+    const unready = { conditionType: 'Ready', tolerationMs: repairAfterMs, terminationGracePeriodMs: 0 };
+    const simulated = { conditionStatus: 'True', reasonRegex: '.*', tolerationMs: 30_000 } as const;
     return [
-      { conditionType: 'Ready', conditionStatus: 'False', tolerationMs: repairAfterMs },
-      { conditionType: 'Ready', conditionStatus: 'Unknown', tolerationMs: repairAfterMs },
+      { ...unready, conditionStatus: 'False' },
+      { ...unready, conditionStatus: 'Unknown', reasonRegex: '.*' },
+      { ...simulated, conditionType: 'KWOKUnhealthy', terminationGracePeriodMs: 45_000 },
     ];
   }
 

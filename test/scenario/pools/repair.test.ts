@@ -6,9 +6,9 @@ import { openScenario, type Scenario } from '../harness/scenario.ts';
 let scenario: Scenario;
 afterEach(() => scenario.close());
 
-const breakNode = (name: string) => {
+const breakNode = (name: string, type = 'Ready', status = 'False') => {
   const now = formatTime(scenario.clock.now());
-  const condition = { type: 'Ready', status: 'False', reason: 'Broken', message: '', lastTransitionTime: now };
+  const condition = { type, status, reason: 'Broken', message: '', lastTransitionTime: now };
   return scenario.kube.patch(
     resources.nodes,
     { name },
@@ -28,8 +28,8 @@ const onePodPerNode = {
   ],
 };
 
-async function fiveNodes(settings: object): Promise<string> {
-  scenario = await openScenario({ settings: { featureGates: settings as Record<string, boolean> } });
+async function fiveNodes(gates: object, more: { legacyNodeRepair?: boolean } = {}): Promise<string> {
+  scenario = await openScenario({ settings: { featureGates: gates as Record<string, boolean>, ...more } });
   await scenario.pool();
   await scenario.deployment('web', 5, onePodPerNode);
   await scenario.until('all pods run', async () => (await scenario.readyPods('web')).length === 5);
@@ -44,6 +44,30 @@ test('a node that stays broken is replaced after ten minutes, and its pods run e
   await scenario.until('the node is gone', async () => (await scenario.find(resources.nodes, name)) === undefined);
   await scenario.until('all pods run', async () => (await scenario.readyPods('web')).length === 5);
   expect(scenario.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'unhealthy' })).toBe(1);
+});
+
+test('the replacement is there before the broken node drains', async () => {
+  const name = await fiveNodes({ NodeRepair: true });
+  await breakNode(name, 'KWOKUnhealthy', 'True');
+  let mostNodes = 0;
+  await scenario.until('the node is gone', async () => {
+    mostNodes = Math.max(mostNodes, (await scenario.nodes()).length);
+    return (await scenario.find(resources.nodes, name)) === undefined;
+  });
+  expect(mostNodes).toBe(6);
+  const decided = { reason: 'unhealthy', decision: 'replace' };
+  expect(scenario.metrics.value('karpenter_voluntary_disruption_decisions_total', decided)).toBe(1);
+});
+
+test('with legacy-node-repair the broken node goes first', async () => {
+  const name = await fiveNodes({ NodeRepair: true }, { legacyNodeRepair: true });
+  await breakNode(name);
+  await scenario.run(590_000);
+  await scenario.until('the node is gone', async () => (await scenario.find(resources.nodes, name)) === undefined);
+  expect(scenario.metrics.value('karpenter_voluntary_disruption_decisions_total', { reason: 'unhealthy' }) ?? 0).toBe(
+    0,
+  );
+  await scenario.until('all pods run', async () => (await scenario.readyPods('web')).length === 5);
 });
 
 test('without its gate a broken node stays', async () => {
