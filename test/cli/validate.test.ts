@@ -386,3 +386,45 @@ describe('what cannot be done ends with exit code 2 and says why', () => {
     });
   });
 });
+
+describe('hints', () => {
+  const withRequirement = (text: string): string => pool('a').replace('requirements: []', `requirements: [${text}]`);
+  const fixOf = async (text: string, at: string): Promise<string | undefined> =>
+    (await report(text)).find(({ field }) => field.endsWith(at))?.fix;
+
+  test('a misspelt label is that of the same name, wherever its domain is', async () => {
+    const key = withRequirement('{key: karpenter.k8s.aws/instance-typ, operator: In, values: [m5.large]}');
+    expect(await fixOf(key, 'requirements[0].key')).toBe('node.kubernetes.io/instance-type');
+    const own = withRequirement('{key: karpenter.k8s.aws/instance-famly, operator: In, values: [m5]}');
+    expect(await fixOf(own, 'requirements[0].key')).toBe('karpenter.k8s.aws/instance-family');
+  });
+
+  test('a number in a list of texts is shown in quotes, without the number of the item', async () => {
+    const text = withRequirement('{key: karpenter.k8s.aws/instance-cpu, operator: Gt, values: [0]}');
+    expect(await fixOf(text, 'values[0]')).toBe('"0", in quotes');
+  });
+
+  test('a size that its family does not have is found in the catalogue; an unknown family may be newer', async () => {
+    const types = withRequirement(
+      '{key: node.kubernetes.io/instance-type, operator: In, values: [m5.3xlarge, m5.large, m99.large]}',
+    );
+    const found = (await report(types)).filter(({ rule }) => rule === 'L07');
+    expect(found.map(({ message, severity }) => `${severity}: ${message}`)).toEqual(['warning: EC2 has no m5.3xlarge']);
+    expect(found[0]?.fix).toMatch(/^m5\.\d?xlarge$/);
+  });
+
+  test('a placeholder among the tags of a selector is pointed out', async () => {
+    const text = `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  role: KarpenterNodeRole-prod
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: "\${CLUSTER_NAME}"}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+`;
+    expect((await report(text)).filter(({ rule }) => rule === 'L08').map(({ field }) => field)).toEqual([
+      'spec.subnetSelectorTerms[0].tags[karpenter.sh/discovery]',
+    ]);
+  });
+});

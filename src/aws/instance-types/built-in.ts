@@ -43,7 +43,7 @@ export async function builtInCatalogue(options: BuiltInOptions = {}): Promise<Bu
   if (letters === undefined) {
     throw new KerfError(
       'RegionUnknown',
-      `no built-in EC2 figures for region ${region}: name its zones with --zones, or use one of ${Object.keys(zoneLetters).join(', ')}`,
+      `no built-in EC2 figures for region ${region}: use one of ${Object.keys(zoneLetters).join(', ')}, or name its zones with --zones`,
     );
   }
   const offered = infos.filter(({ InstanceType }) => InstanceType in letters);

@@ -394,3 +394,22 @@ test('the guide shows what really comes out', async () => {
   expect(out).toBe(after);
   expect(guide).toContain(`\`\`\`\n${err.replaceAll('stdin:', 'web.yaml:')}\`\`\`\n`);
 });
+
+test('comments on fields that go away are kept at the end of their object, those on fields that move go along', async () => {
+  const text = `apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: shop}
+spec:
+  template:
+    spec:
+      nodeClassRef: {name: shop}
+      # asked for by finance
+      resources: {requests: {cpu: 1}} # never worked
+      requirements: []
+`;
+  const { out, err } = await convert(text);
+  expect(out).toMatch(/requirements: \[\]\n\n# asked for by finance\n# never worked\n$/);
+  expect(err).toContain('comments of fields that are gone stand at the end');
+  expect((await convert(out)).out).toBe(out);
+  expect((await convert(`${oldPool}---\n${oldClass}`)).out.match(/# dense/g)).toHaveLength(1);
+});

@@ -66,6 +66,10 @@ function moveReference(old: YAMLMap, node: YAMLMap, name: string, notes: Notes):
   if (reference !== undefined) {
     putField(node, reference, 'nodeClassRef');
     notes.changed('providerRef became nodeClassRef', 'M09');
+    if (inline !== undefined)
+      notes.decide(
+        'removed spec.provider: beside a providerRef it never had an effect; check that nothing of it is missed',
+      );
     return {};
   }
   put(node, 'nodeClassRef', {

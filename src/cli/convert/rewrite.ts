@@ -3,6 +3,7 @@
 // Documents that need no change come out byte for byte as they went in, so converting twice changes nothing more.
 import { Document, isMap, isSeq, YAMLMap } from 'yaml';
 import { readFullYaml, type Unit } from '../manifests/index.ts';
+import { commentLines, keepComments } from './comments.ts';
 import { convertNodeClass } from './node-class.ts';
 import type { KnownClasses } from './node-class-ref.ts';
 import { convertNodeClaim, convertNodePool, type KubeletMove } from './node-pool.ts';
@@ -33,6 +34,8 @@ interface Open {
   document?: Document;
   roots: Root[];
   broken?: string;
+  /** As it was read. */
+  comments: string[];
   /** Objects that came out of this one, printed after it. */
   extra: YAMLMap[];
 }
@@ -67,16 +70,29 @@ function rewriteTogether(units: readonly Unit[], classes: KnownClasses): Rewritt
   }
   const made = open.flatMap((one) => one.extra.map((map) => ({ map, notes: new Notes(), line: 0 })));
   for (const move of moves) moveKubelet(move, [...roots, ...made]);
+  keepCommentsOf(open);
   return open.map(close);
+}
+
+/** A comment may have moved to another document with its field; one that is in none belonged to a field that is gone. */
+function keepCommentsOf(open: readonly Open[]): void {
+  const trees = open.flatMap(({ document, extra }) => [...(document === undefined ? [] : [document]), ...extra]);
+  const kept = new Set(trees.flatMap((tree) => commentLines(tree)));
+  for (const { document, comments, roots } of open) {
+    const changed = roots.find(({ notes }) => notes.list.length > 0);
+    if (document === undefined || changed === undefined) continue;
+    if (keepComments(document, comments, kept))
+      changed.notes.changed('comments of fields that are gone stand at the end');
+  }
 }
 
 function openUnit(unit: Unit): Open {
   const { document, problems } = readFullYaml(unit.text);
   const [problem] = problems;
-  if (problem !== undefined) return { unit, roots: [], extra: [], broken: problem.message };
+  if (problem !== undefined) return { unit, roots: [], extra: [], comments: [], broken: problem.message };
   expandAliases(document);
   const roots = objectsIn(document.contents).map((map) => ({ map, notes: new Notes(), line: lineOf(unit, map) }));
-  return { unit, document, roots, extra: [] };
+  return { unit, document, roots, extra: [], comments: unit.format === 'json' ? [] : commentLines(document) };
 }
 
 /** The object itself, or the items of a List. */

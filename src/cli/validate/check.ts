@@ -72,6 +72,15 @@ export class Check {
     }
   }
 
+  /** Whether the names of EC2's instance types would help to judge what was read. */
+  get asksForMachines(): boolean {
+    return this.#seen.namedTypes.length > 0 && !this.#options.ignore.has('L07');
+  }
+
+  knowMachines(names: Iterable<string>): void {
+    this.#seen.machines = new Set(names);
+  }
+
   finish(): CheckResult {
     for (const rule of this.#rules) {
       for (const { subject, hit } of rule.conclude?.(this.#seen) ?? []) this.#report(rule, subject, hit);

@@ -1,5 +1,6 @@
 // What one run of `kerf validate` has seen, for the few rules that compare objects with each other. Only small facts are
 // kept, so that a file with a hundred thousand pods stays cheap.
+import { label } from '../../api/names.ts';
 import { asList, asMap, asText, type PlainMap } from '../manifests/index.ts';
 import type { Subject } from './finding.ts';
 
@@ -15,10 +16,21 @@ export interface Seen {
   workloads: Workload[];
   nodePoolsWithLabels: Subject[];
   disruptionBudgets: Subject[];
+  /** Instance types that NodePools name, to be looked up in the catalogue once everything is read. */
+  namedTypes: { subject: Subject; path: (string | number)[]; type: string }[];
+  /** Every instance type of EC2 that is known here; empty while not loaded. */
+  machines: ReadonlySet<string>;
 }
 
 export function nothingSeen(): Seen {
-  return { selectedNodeLabels: new Set(), workloads: [], nodePoolsWithLabels: [], disruptionBudgets: [] };
+  return {
+    selectedNodeLabels: new Set(),
+    workloads: [],
+    nodePoolsWithLabels: [],
+    disruptionBudgets: [],
+    namedTypes: [],
+    machines: new Set(),
+  };
 }
 
 export function remember(seen: Seen, subject: Subject): void {
@@ -26,6 +38,7 @@ export function remember(seen: Seen, subject: Subject): void {
   const metadata = asMap(value['metadata']);
   if (kind === 'NodePool' && Object.keys(asMap(metadata['labels'])).length > 0)
     seen.nodePoolsWithLabels.push(slim(subject));
+  if (kind === 'NodePool') seen.namedTypes.push(...namedTypesOf(subject));
   if (kind === 'PodDisruptionBudget') seen.disruptionBudgets.push(slim(subject));
   const pod = podTemplate(subject);
   if (pod === undefined) return;
@@ -43,6 +56,20 @@ export function remember(seen: Seen, subject: Subject): void {
       replicas: typeof replicas === 'number' ? replicas : 1,
     });
   }
+}
+
+function namedTypesOf(subject: Subject): Seen['namedTypes'] {
+  const path = ['spec', 'template', 'spec', 'requirements'];
+  const requirements = asList(path.reduce<unknown>((node, part) => asMap(node)[part], subject.value)).map(asMap);
+  return requirements.flatMap(({ key, values }, index) =>
+    key === label.instanceType
+      ? asList(values).map((type, at) => ({
+          subject: slim(subject),
+          path: [...path, index, 'values', at],
+          type: String(type),
+        }))
+      : [],
+  );
 }
 
 /** The subject with only what the concluding rules read, so that the rest of it can go. */

@@ -35,8 +35,16 @@ const knownLabels = labelPolicy(awsLabels, kwokLabels).wellKnown;
 
 /** For a label of a reserved domain that is not one of the known ones. */
 export function labelSuggestion(key: string): string {
-  return nearestName(key, [...knownLabels]) ?? 'a known label, or one of a domain of your own';
+  const [domain, name = ''] = key.split('/');
+  const near = nearestName(name, [...knownLabels].map(nameOf));
+  const alike = [...knownLabels].filter((known) => nameOf(known) === near);
+  // Of labels with the same name, the one of the domain that was written.
+  return (
+    alike.find((known) => known.startsWith(`${domain}/`)) ?? alike[0] ?? 'a known label, or one of a domain of your own'
+  );
 }
+
+const nameOf = (label: string): string => label.split('/').at(-1) ?? '';
 
 /** The field a value belongs to, also when it is an item of a list. */
 const fieldName = ({ path }: SchemaProblem): string => String(path.findLast((part) => typeof part === 'string') ?? '');
@@ -59,7 +67,8 @@ const formats: Readonly<Record<string, string>> = {
 function typeSuggestion({ path, detail, value }: SchemaProblem): string | undefined {
   const wanted = /must be of type (\w+)/.exec(detail)?.[1];
   const field = String(path.at(-1));
-  if (wanted === 'string' && typeof value !== 'object') return `${field}: "${String(value)}"`;
+  if (wanted === 'string' && typeof value !== 'object')
+    return typeof path.at(-1) === 'number' ? `"${String(value)}", in quotes` : `${field}: "${String(value)}"`;
   if ((wanted === 'integer' || wanted === 'number') && /^-?\d+$/.test(String(value)))
     return `${field}: ${String(value)}`;
   if (wanted === 'boolean') return `${field}: true or ${field}: false`;

@@ -51,6 +51,10 @@ async function validate(terminal: Terminal, files: string[], options: Options): 
   const check = new Check({ ignore: ignored(options.ignore), kubernetesMinor: minor(options.kubernetesVersion) });
   const unreadable: { file: string; message: string }[] = [];
   const seen = await readAll(terminal, names, check, unreadable);
+  if (check.asksForMachines) {
+    const { builtInMachineSizes } = await import('../../aws/catalogue.ts');
+    check.knowMachines((await builtInMachineSizes()).keys());
+  }
   const { findings, checked, unchecked } = check.finish();
   const totals: Totals = { files: seen.files.length, checked, unchecked, unreadable: unreadable.length };
   const sorted = sortFindings(findings, seen.files);

@@ -155,7 +155,7 @@ export const nodeClassRules: Rule[] = [
     *check(subject): Generator<Hit> {
       if (!isNodeClass(subject)) return;
       for (const field of ['role', 'instanceProfile'] as const) {
-        const placeholder = /<[^<>]+>|\$\{[^}]*\}/.exec(asText(spec(subject)[field]) ?? '')?.[0];
+        const placeholder = placeholderIn(spec(subject)[field]);
         if (placeholder === undefined) continue;
         yield {
           path: ['spec', field],
@@ -163,6 +163,24 @@ export const nodeClassRules: Rule[] = [
           fix: `${field}: the name in your account`,
         };
       }
+      for (const field of ['subnetSelectorTerms', 'securityGroupSelectorTerms', 'amiSelectorTerms']) {
+        for (const [index, term] of asList(spec(subject)[field]).map(asMap).entries()) {
+          for (const [tag, value] of Object.entries(asMap(term['tags']))) {
+            const placeholder = placeholderIn(value);
+            if (placeholder === undefined) continue;
+            yield {
+              path: ['spec', field, index, 'tags', tag],
+              message: `${placeholder} is a placeholder: nothing has that tag`,
+              fix: 'the value in your account',
+            };
+          }
+        }
+      }
     },
   },
 ];
+
+/** As guides and templates write them: `<cluster>`, `${CLUSTER_NAME}`. */
+function placeholderIn(value: unknown): string | undefined {
+  return /<[^<>]+>|\$\{[^}]*\}/.exec(asText(value) ?? '')?.[0];
+}

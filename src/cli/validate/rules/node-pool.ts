@@ -222,11 +222,12 @@ export const nodePoolRules: Rule[] = [
           yield {
             path: [...requirementsPath, index, 'values', at],
             message: `${value} is not a value of ${String(key)}`,
-            fix: near === '' ? 'a value that exists' : near,
+            fix: near === '' ? `one of ${(closedValues[String(key)] ?? sizes).join(', ')}` : near,
           };
         }
       }
     },
+    conclude: typesWithoutMachine,
   },
 ];
 
@@ -247,6 +248,18 @@ function misspelt(key: string, value: string): string | undefined {
     return undefined;
   const near = nearestName(size, sizes);
   return near === undefined ? '' : `${family}.${near}`;
+}
+
+/** A family that is known has all its sizes known; one that is not may be newer than the figures built in. */
+function* typesWithoutMachine({ namedTypes, machines }: Seen): Generator<{ subject: Subject; hit: Hit }> {
+  for (const { subject, path, type } of namedTypes) {
+    if (machines.has(type) || misspelt(label.instanceType, type) !== undefined) continue;
+    const [family = ''] = type.split('.');
+    const siblings = [...machines].filter((each) => each.startsWith(`${family}.`));
+    if (siblings.length === 0) continue;
+    const message = `EC2 has no ${type}`;
+    yield { subject, hit: { path, message, fix: nearestName(type, siblings) ?? `one of ${siblings.join(', ')}` } };
+  }
 }
 
 const strategyKeys: Readonly<Record<string, string>> = {
