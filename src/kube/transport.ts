@@ -17,6 +17,7 @@ import {
 import { KubeError } from '../ports/index.ts';
 import type { ClusterAccess } from './access.ts';
 import { Connections } from './connections.ts';
+import { whyNoAnswer } from './no-answer.ts';
 import { errorFromAnswer, retryAfterSeconds } from './status.ts';
 
 export interface Call {
@@ -150,7 +151,7 @@ export class Transport {
     return new KubeError({
       status: 0,
       reason: 'Transport',
-      message: `cannot ${call.call} at ${this.options.access.server}: ${describe(thrown)}`,
+      message: `cannot ${call.call} at ${this.options.access.server}: ${whyNoAnswer(thrown)}`,
       call: call.call,
       cause: thrown,
     });
@@ -236,11 +237,4 @@ function notLeading({ call }: Call): KubeError {
 /** A read whose connection broke is tried once more at once: idle connections are closed by servers all the time. */
 function mayRead(call: Call, attempt: number): boolean {
   return call.method === 'GET' && attempt === 1 && !call.signal?.aborted;
-}
-
-/** undici wraps some causes; the innermost one says what happened. */
-function describe(thrown: unknown): string {
-  if (thrown instanceof AggregateError) return thrown.errors.map(messageOf).join('; ');
-  const cause = thrown instanceof Error ? thrown.cause : undefined;
-  return cause instanceof Error ? `${messageOf(thrown)}: ${cause.message}` : messageOf(thrown);
 }

@@ -50,6 +50,10 @@ export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint)
   const lines = [
     `${paint.bold(verdict.node)}  ${verdict.nodePool ?? 'unmanaged'}  ${verdict.instanceType ?? ''}  ${daily}${age}`,
   ];
+  if (verdict.drift !== undefined) {
+    lines.push(`  drifted: ${verdict.drift.reason}`);
+    for (const field of verdict.drift.fields) lines.push(`     ${field}`);
+  }
   const sinceMs = nowMs - (parseTime(verdict.since ?? '') ?? nowMs);
   const since = sinceMs < minuteMs ? '' : ` for ${spanText(sinceMs)} now`;
   if (verdict.verdict === 'keep') {

@@ -153,9 +153,8 @@ async function planOnce(terminal: Terminal, flags: PlanFlags, progress: Progress
   const { plan, snapshot } = await makePlan(terminal, flags, flags.filename ?? [], progress);
   progress.clear();
   if (flags.output === 'table') {
-    const { columns, isTerminal } = terminal;
-    const widestLine = isTerminal ? { widestLine: columns } : {};
-    terminal.out(renderPlan(plan, snapshot, { paint: paintFor(terminal), columns, ...widestLine }));
+    const { columns } = terminal;
+    terminal.out(renderPlan(plan, snapshot, { paint: paintFor(terminal), columns, ...widestLineOf(terminal) }));
   } else if (flags.output === 'json' && plan.newNodes.length > mostNodesIndented) {
     for (const piece of planJson(plan)) terminal.out(piece);
     terminal.out('\n');
@@ -163,6 +162,10 @@ async function planOnce(terminal: Terminal, flags: PlanFlags, progress: Progress
     terminal.out(await serialize(plan, flags.output));
   }
   return plan.unschedulable.length > 0 && flags.failOnUnschedulable === true ? exitCode.findings : exitCode.ok;
+}
+
+function widestLineOf({ columns, isTerminal }: Terminal): { widestLine?: number } {
+  return isTerminal ? { widestLine: columns } : {};
 }
 
 async function planTwice(terminal: Terminal, flags: PlanFlags, configs: string[], progress: Progress): Promise<number> {
@@ -178,7 +181,11 @@ async function planTwice(terminal: Terminal, flags: PlanFlags, configs: string[]
   progress.clear();
   const [nameBefore, nameAfter] = shortNames(first, second);
   const diff = comparePlans({ ...before, name: nameBefore }, { ...after, name: nameAfter });
-  terminal.out(flags.output === 'table' ? renderDiff(diff, paintFor(terminal)) : await serialize(diff, flags.output));
+  terminal.out(
+    flags.output === 'table'
+      ? renderDiff(diff, { paint: paintFor(terminal), ...widestLineOf(terminal) })
+      : await serialize(diff, flags.output),
+  );
   const unplaced = before.plan.unschedulable.length + after.plan.unschedulable.length;
   return unplaced > 0 && flags.failOnUnschedulable === true ? exitCode.findings : exitCode.ok;
 }

@@ -1,22 +1,29 @@
 // The comparison of two plans, for people.
-import { counted, type Paint, table } from '../output/index.ts';
+import { counted, type Paint, table, textWidth, wrapText } from '../output/index.ts';
 import type { PlanDiff, PlanSummary } from './diff.ts';
 import { perHour, perMonth } from './money.ts';
 
 const mostLines = 40;
 
-export function renderDiff(diff: PlanDiff, paint: Paint): string {
-  const sections = [...warnings(diff, paint), summary(diff, paint)];
+export interface DiffOptions {
+  paint: Paint;
+  /** Widest line that stays on one line of the terminal; no limit when piped. */
+  widestLine?: number;
+}
+
+export function renderDiff(diff: PlanDiff, { paint, widestLine = Number.POSITIVE_INFINITY }: DiffOptions): string {
+  const sections = [...warnings(diff, paint, widestLine), summary(diff, paint)];
   if (diff.nodes.length > 0) sections.push(`${paint.bold('Nodes to launch')}\n${nodes(diff, paint)}`);
   const moved = diff.moves.reduce((sum, { pods }) => sum + pods, 0);
-  if (moved > 0) sections.push(`${paint.bold(`${counted(moved, 'pod')} placed elsewhere`)}\n${moves(diff)}`);
+  if (moved > 0)
+    sections.push(`${paint.bold(`${counted(moved, 'pod')} placed elsewhere`)}\n${moves(diff, widestLine)}`);
   else sections.push('Every pod gets the same kind of place.\n');
   if (diff.gained.length > 0) sections.push(paint.green(`${counted(diff.gained.length, 'pod')} would gain a place.\n`));
   return sections.join('\n');
 }
 
 /** What a cheaper price must not hide comes before it. */
-function warnings({ before, after, lost, lostReasons }: PlanDiff, paint: Paint): string[] {
+function warnings({ before, after, lost, lostReasons }: PlanDiff, paint: Paint, widestLine: number): string[] {
   if (before.pods === 0 && after.pods === 0)
     return [
       paint.yellow('There are no pods to place: nothing is compared. Give the workload with -f or --snapshot.\n'),
@@ -25,7 +32,9 @@ function warnings({ before, after, lost, lostReasons }: PlanDiff, paint: Paint):
   const its = lost.length === 1 ? 'its' : 'their';
   const lines = lostReasons.slice(0, mostLines).map(({ workload, pods, code, message, nodePool }) => {
     const where = nodePool === undefined ? '' : `pool ${nodePool}: `;
-    return `  ${workload} ×${pods}  ${where}${message.split(/, requirements=/)[0]} (${code})\n`;
+    const text = `${workload} ×${pods}  ${where}${message.split(/, requirements=/)[0]} (${code})`;
+    const wrapped = Number.isFinite(widestLine) ? wrapText(text, Math.max(30, widestLine - 4)) : [text];
+    return wrapped.map((line, index) => `${index === 0 ? '  ' : '    '}${line}\n`).join('');
   });
   return [`${paint.red(`${counted(lost.length, 'pod')} would lose ${its} place:`)}\n${lines.join('')}`];
 }
@@ -86,12 +95,15 @@ function nodes(diff: PlanDiff, paint: Paint): string {
   return `${table(columns, rows, { indent: '  ', heading: paint.dim })}${left(diff.nodes.length)}`;
 }
 
-function moves(diff: PlanDiff): string {
+function moves(diff: PlanDiff, widestLine: number): string {
   const rows = diff.moves
     .slice(0, mostLines)
     .map(({ workload, from, to, pods }) => [`${workload} ×${pods}`, from, '→', to]);
   const columns = [{ title: '' }, { title: '' }, { title: '' }, { title: '' }];
-  return `${table(columns, rows, { indent: '  ' })}${left(diff.moves.length)}`;
+  const wide = table(columns, rows, { indent: '  ' });
+  const fits = wide.split('\n').every((line) => textWidth(line) <= widestLine);
+  const narrow = rows.map(([workload, from, , to]) => `  ${workload}\n    from ${from}\n    to   ${to}\n`).join('');
+  return `${fits ? wide : narrow}${left(diff.moves.length)}`;
 }
 
 function signed(value: number, show: (value: number) => string): string {

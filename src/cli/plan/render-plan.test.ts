@@ -80,6 +80,14 @@ test('a narrow terminal loses the other types, a pipe never does', () => {
   expect(draw(200)).toContain('larger and 1 more');
 });
 
+test('a terminal of 60 columns keeps node, type, zone, capacity type and price on one line', () => {
+  const place = { instanceType: 'm6g.4xlarge', zone: 'us-east-1a', capacityType: 'on-demand' };
+  const value = plan({ pods: 1, pricePerHour: 0.5, newNodes: [node('default-1', ['shop/a'], place)] });
+  const text = renderPlan(value, snapshot([]), { paint, columns: 60, widestLine: 60 });
+  expect(text).toMatch(/default-1 +m6g\.4xlarge +us-east-1a +on-demand +0\.5000\n/);
+  expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
+});
+
 test('equal nodes share a line with their number, their total price and their pods by workload', () => {
   const pods = ['a1', 'a2', 'b1', 'b2'].map((name) => pod(name, name.charAt(0)));
   const newNodes = [node('default-1', ['shop/a1', 'shop/b1']), node('default-2', ['shop/a2', 'shop/b2'])];
@@ -133,8 +141,18 @@ test('a comparison shows price, nodes and pods that go elsewhere, both ways', ()
     { workload: 'shop/a', from: 'default: large spot', to: 'no place', pods: 1 },
     { workload: 'shop/b', from: 'no place', to: 'default: small spot', pods: 1 },
   ]);
-  const text = renderDiff(diff, paint);
+  const text = renderDiff(diff, { paint });
   expect(text).toMatch(/\$\/hour +1\.0000 +0\.3000 +-0\.7000/);
   expect(text).toContain('The second is cheaper by $511.00 a month (70.0 %).');
   expect(text).toContain('3 pods placed elsewhere');
+  const narrow = renderDiff(diff, { paint, widestLine: 40 });
+  expect(narrow).toContain('  shop/a ×1\n    from default: large spot\n    to   no place\n');
+  expect(
+    Math.max(
+      ...(narrow
+        .split(/placed elsewhere/)[1]
+        ?.split('\n')
+        .map((line) => line.length) ?? []),
+    ),
+  ).toBeLessThan(41);
 });

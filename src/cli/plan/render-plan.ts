@@ -125,12 +125,23 @@ function newNodes(plan: Plan, snapshot: Snapshot, names: WorkloadNames, options:
     { title: 'pods', align: 'right' },
     { title: 'other types' },
   ];
-  const draw = (count: number): string =>
-    table(columns.slice(0, count), rows, { indent: '  ', heading: options.paint.dim });
-  const whole = draw(columns.length);
-  const fits = whole.split('\n').every((line) => textWidth(line) <= (options.widestLine ?? Number.POSITIVE_INFINITY));
-  // On a narrow terminal the other types are the first to go: -o json lists them all.
-  return `${fits ? whole : draw(columns.length - 1)}${left(groups.length)}`;
+  const text = fittingTable(columns, rows, ['other types', 'memory', 'cpu', 'pool', 'pods'], options);
+  return `${text}${left(groups.length)}`;
+}
+
+/** On a narrow terminal columns go one by one, the least important first: -o json has them all. */
+function fittingTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  expendable: readonly string[],
+  { paint, widestLine = Number.POSITIVE_INFINITY }: RenderOptions,
+): string {
+  const text = table(columns, rows, { indent: '  ', heading: paint.dim });
+  const [first, ...more] = expendable;
+  if (first === undefined || text.split('\n').every((line) => textWidth(line) <= widestLine)) return text;
+  const left = columns.findIndex(({ title }) => title === first);
+  const without = rows.map((row) => row.toSpliced(left, 1));
+  return fittingTable(columns.toSpliced(left, 1), without, more, { paint, columns: 0, widestLine });
 }
 
 /** `default-1`, or `default-1 … (12)` for several. */

@@ -1,5 +1,6 @@
 // A shadow's report as a page to pass on: what the cluster costs, what Kerf would have done, beside what was done.
 import type { ShadowReport } from '../../controllers/index.ts';
+import { counted } from '../output/index.ts';
 
 const dollars = (perHour: number): string => `$${perHour.toFixed(3)}`;
 const monthly = (perHour: number): string => `$${(perHour * 730).toFixed(0)}`;
@@ -23,14 +24,14 @@ export function shadowPage(report: ShadowReport): string {
       ],
     ),
     '',
-    `The cluster has ${report.nodes} nodes for ${dollars(report.costPerHour)} per hour (${monthly(report.costPerHour)} a month). ` +
+    `The cluster has ${counted(report.nodes, 'node')} for ${dollars(report.costPerHour)} per hour (${monthly(report.costPerHour)} a month). ` +
       `Kerf's next command would save ${dollars(report.savingsPerHour)} per hour (${monthly(report.savingsPerHour)} a month).`,
     totals.launched === 0
       ? 'No node was launched in this time.'
       : `For the pods that waited, Kerf's nodes would have cost ${dollars(Math.abs(difference))} per hour ${difference <= 0 ? 'less' : 'more'}.`,
     report.unschedulable === 0
       ? 'Every waiting pod has a place.'
-      : `${report.unschedulable} waiting pods fit nowhere; \`kerf explain pod NAME\` says why.`,
+      : `${counted(report.unschedulable, 'waiting pod')} ${report.unschedulable === 1 ? 'fits' : 'fit'} nowhere; \`kerf explain pod NAME\` says why.`,
     '',
     '## Nodes now',
     '',

@@ -53,7 +53,7 @@ test('a saved report becomes a page that says what differs in dollars', async ()
   expect(out).toContain("For the pods that waited, Kerf's nodes would have cost $0.200 per hour less.");
   expect(out).toContain("Kerf's next command would save $0.500 per hour ($365 a month).");
   expect(out).toContain('| PodDisruptionBudget | 9     |');
-  expect(out).toContain('1 waiting pods fit nowhere');
+  expect(out).toContain('1 waiting pod fits nowhere');
 });
 
 test('-o json gives it back as it is', async () => {

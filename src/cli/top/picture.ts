@@ -1,6 +1,6 @@
 // The nodes as lines of a terminal: as wide as it is, the least important columns left out first.
 import type { NodeRow, Totals } from '../../view/index.ts';
-import { type Paint, table, textWidth } from '../output/index.ts';
+import { counted, type Paint, table, textWidth } from '../output/index.ts';
 import { age } from '../up/screen.ts';
 
 export interface Seen {
@@ -49,7 +49,7 @@ export function summary({ cluster, time, totals }: Seen): string {
     ...(goingPerHour > 0 ? [`going ${goingPerHour.toFixed(2)}`] : []),
     ...(blockedPerHour > 0 ? [`held ${blockedPerHour.toFixed(2)}`] : []),
   ].join('  ');
-  return `${cluster}  ${time.slice(11, 19)}  ${nodes} nodes  ${money}  ${pods} pods, ${waiting} waiting`;
+  return `${cluster}  ${time.slice(11, 19)}  ${counted(nodes, 'node')}  ${money}  ${counted(pods, 'pod')}, ${waiting} waiting`;
 }
 
 export function picture(seen: Seen, settings: Settings, { paint, columns, rows }: Frame): string[] {

@@ -1,6 +1,6 @@
 // Shows the cluster as it changes: on a terminal a table that is drawn over again, in a pipe one line per change.
 import type { Terminal } from '../command.ts';
-import { type Paint, paintFor, table, textWidth } from '../output/index.ts';
+import { counted, type Paint, paintFor, table, textWidth } from '../output/index.ts';
 import type { NodeRow, Overview, WorkloadRow } from './overview.ts';
 
 export interface Screen {
@@ -66,7 +66,7 @@ function lineScreen(terminal: Terminal): Screen {
 
 export function summary({ nodes, readyNodes, running, waiting, priceUsdPerHour }: Overview): string {
   const price = `$${priceUsdPerHour.toFixed(3)}/h`;
-  return `${nodes.length} nodes (${readyNodes} ready), ${running} pods running, ${waiting} waiting, ${price}`;
+  return `${counted(nodes.length, 'node')} (${readyNodes} ready), ${counted(running, 'pod')} running, ${waiting} waiting, ${price}`;
 }
 
 export function picture(

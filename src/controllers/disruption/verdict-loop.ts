@@ -83,8 +83,9 @@ export class VerdictLoop {
 function messageOf(about: NodeVerdict): string {
   const { verdict, savingsPerHour, blockers } = about;
   const saving = `saving $${savingsPerHour.toFixed(2)} per hour`;
-  if (verdict === 'remove') return `would be removed, ${saving}`;
-  if (verdict === 'replace') return `would be replaced by ${insteadText(about)}, ${saving}`;
+  const drift = about.drift === undefined ? '' : `; drifted in ${about.drift.fields.join('; ') || about.drift.reason}`;
+  if (verdict === 'remove') return `would be removed, ${saving}${drift}`;
+  if (verdict === 'replace') return `would be replaced by ${insteadText(about)}, ${saving}${drift}`;
   const [first, ...more] = blockers;
   return `${first?.message ?? ''}${more.length > 0 ? ` (and ${more.length} more)` : ''}`;
 }

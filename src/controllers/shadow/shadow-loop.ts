@@ -141,7 +141,7 @@ export class ShadowLoop {
       log.info('would launch', { controller, NodePool: { name: nodePool }, ...chosen, pods: pods.length });
       const pool = cluster.nodePools.get(nodePool);
       if (pool === undefined) continue;
-      const message = `Kerf would launch ${instanceType} (${capacityType}, ${zone}) for ${pods.length} pods`;
+      const message = `Kerf would launch ${instanceType} (${capacityType}, ${zone}) for ${pods.length} ${pods.length === 1 ? 'pod' : 'pods'}`;
       recorder.publish({ type: 'Normal', reason: 'ShadowLaunch', message, subject: aboutPool(pool) });
     }
   }

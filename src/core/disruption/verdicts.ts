@@ -11,6 +11,7 @@ import { blockersOf, isEmptyNode } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
 import { drainProblems } from './drain.ts';
 import { driftMove, exchangeRoom } from './drift.ts';
+import { driftedFields } from './drifted-fields.ts';
 import { consolidationProblems, emptinessProblems, hasDrifted } from './eligibility.ts';
 import { budgetsOf, conditionOf, type Member } from './fleet.ts';
 import { outbreakOf, remedy } from './repair.ts';
@@ -46,6 +47,8 @@ export interface NodeVerdict {
   /** Since when the first blocker has been the first, as far as the cluster remembers. */
   readonly since?: string;
   readonly blockers: readonly VerdictBlocker[];
+  /** Of a drifted node: the reason, and the fields in which it differs from what its NodePool asks for. */
+  readonly drift?: { readonly reason: string; readonly fields: readonly string[] };
 }
 
 const suggestions: Readonly<Record<string, string>> = {
@@ -136,7 +139,15 @@ function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
     ...(reason === undefined ? {} : { reason }),
     ...(replacements === undefined || replacements.length === 0 ? {} : { replacements }),
     ...(destinations === undefined || destinations.length === 0 ? {} : { destinations }),
+    ...driftOf(member),
   };
+}
+
+function driftOf({ machine, pool }: Member): Pick<NodeVerdict, 'drift'> {
+  if (!hasDrifted({ machine })) return {};
+  const reason = conditionOf(machine.claim?.status?.conditions, conditionType.drifted)?.reason ?? '';
+  const fields = pool === undefined || machine.claim === undefined ? [] : driftedFields(pool, machine.claim);
+  return { drift: { reason, fields } };
 }
 
 /** By the first method that would take it; by the one that is named first if none would. */

@@ -150,7 +150,13 @@ export interface Node {
 
 export interface NodeClaim {
   metadata: Metadata;
-  spec?: { taints?: Taint[]; startupTaints?: Taint[]; expireAfter?: string; terminationGracePeriod?: string };
+  spec?: {
+    taints?: Taint[];
+    startupTaints?: Taint[];
+    expireAfter?: string;
+    terminationGracePeriod?: string;
+    nodeClassRef?: { group?: string; kind?: string; name?: string };
+  };
   status?: {
     providerID?: string;
     lastPodEventTime?: string;
@@ -186,6 +192,8 @@ export interface NodePool {
         taints?: Taint[];
         startupTaints?: Taint[];
         requirements?: RequirementSpec[];
+        expireAfter?: string;
+        terminationGracePeriod?: string;
         nodeClassRef?: { group?: string; kind?: string; name?: string };
       };
     };

@@ -96,7 +96,8 @@ export function company(): Piece[] {
       replicas: 6,
       spec: {
         topologySpreadConstraints: [
-          spreadOver(label.zone, 'web', 'DoNotSchedule'),
+          // With fewer zones than these, no zone gets a second pod: the first nodes must not take everything.
+          { ...spreadOver(label.zone, 'web', 'DoNotSchedule'), minDomains: 3 },
           spreadOver(label.hostname, 'web', 'ScheduleAnyway'),
         ],
       },
