@@ -19,9 +19,7 @@ export {
   savingsText,
   startedText,
 } from './disruption/command.ts';
-export { type DriftOutcome, driftCommand, staticDriftCommands } from './disruption/drift.ts';
 export { instanceTypeGone, requirementsDrifted } from './disruption/drift-reasons.ts';
-export { driftedFields } from './disruption/drifted-fields.ts';
 export { consolidationProblem, emptinessProblem } from './disruption/eligibility.ts';
 export { emptinessCommand } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
