@@ -11,7 +11,7 @@ export function commentLines(tree: Document | Node): string[] {
     add(tree.commentBefore);
     add(tree.comment);
   }
-  visit(tree as Document, (_key, node) => {
+  visit(tree, (_key, node) => {
     if (isPair(node) || !isNode(node)) return;
     add(node.commentBefore);
     add(node.comment);
