@@ -13,6 +13,7 @@ import {
 import { messageOf } from '../base/index.ts';
 import type { FailedOffering, InstanceTypeSpec } from '../core/index.ts';
 import {
+  type AskOptions,
   type Cloud,
   CloudError,
   type CreateOptions,
@@ -32,6 +33,7 @@ import type { Instances } from './instances/instances.ts';
 import { instanceIdOf } from './instances/provider-id.ts';
 import { launchAnnotations, machineFacts } from './machine-facts.ts';
 import { restrictedTag } from './tags.ts';
+import type { UnavailableOfferings } from './unavailable-offerings/unavailable-offerings.ts';
 
 export interface AwsCloudOptions {
   types: InstanceTypes;
@@ -51,7 +53,7 @@ export interface AwsCloudOptions {
   driftOf(claim: NodeClaim, nodeClass: EC2NodeClass): Promise<string | undefined>;
   whyNotJoined(claim: NodeClaim, nodeClass: EC2NodeClass | undefined): Promise<string | undefined>;
   /** What EC2 said it cannot sell just now. */
-  unavailable?: { list(): FailedOffering[] };
+  unavailable?: Pick<UnavailableOfferings, 'list' | 'launched'>;
 }
 
 const minuteMs = 60_000;
@@ -90,11 +92,12 @@ export class AwsCloud implements Cloud {
     this.registrationHooks = [{ name: 'placement-group-partition', isReady: (claim) => this.hasPartition(claim) }];
   }
 
-  async create(claim: NodeClaim, { instanceTypes }: CreateOptions = {}): Promise<Instance> {
+  async create(claim: NodeClaim, { instanceTypes, probing = false }: CreateOptions = {}): Promise<Instance> {
     const { launcher, instances, reservations, placementGroupOf } = this.options;
     const nodeClass = await this.readyClass(claim);
-    const types = instanceTypes ?? this.typesFor(nodeClass);
-    const instance = await launcher.launch(claim, nodeClass, types);
+    const types = instanceTypes ?? this.typesFor(nodeClass, { probing });
+    const instance = await launcher.launch(claim, nodeClass, types, { probing });
+    this.options.unavailable?.launched(instance);
     instances.remember(instance);
     if (instance.reservation !== undefined) reservations.launched(instance.reservation.id);
     const facts = machineFacts(instance, this.named(types, instance.instanceType));
@@ -111,8 +114,8 @@ export class AwsCloud implements Cloud {
     };
   }
 
-  failedOfferings(): FailedOffering[] {
-    return this.options.unavailable?.list() ?? [];
+  failedOfferings(options?: Pick<AskOptions, 'probing'>): FailedOffering[] {
+    return this.options.unavailable?.list(options) ?? [];
   }
 
   async delete(claim: NodeClaim): Promise<void> {
@@ -139,14 +142,14 @@ export class AwsCloud implements Cloud {
     return Promise.all(instances.map(async (instance) => machineFacts(instance, await this.typeOf(instance))));
   }
 
-  async instanceTypes(pool: NodePool): Promise<readonly InstanceTypeSpec[]> {
+  async instanceTypes(pool: NodePool, options?: AskOptions): Promise<readonly InstanceTypeSpec[]> {
     const { name } = pool.spec.template.spec.nodeClassRef;
     const nodeClass = await this.options.nodeClassOf(name);
     if (nodeClass === undefined || nodeClass.metadata.deletionTimestamp !== undefined) {
       this.tellMissingClass({ kind: 'NodePool', ...pool.metadata });
       throw new CloudError('createFailed', `EC2NodeClass ${name} of NodePool ${pool.metadata.name} not found`);
     }
-    return this.options.types.listInSlices(nodeClass);
+    return this.options.types.listInSlices(nodeClass, options);
   }
 
   /** A missing class is no drift: there is nothing to compare with. */
@@ -193,7 +196,7 @@ export class AwsCloud implements Cloud {
     return nodeClass;
   }
 
-  private typesFor(nodeClass: EC2NodeClass): readonly InstanceTypeSpec[] {
+  private typesFor(nodeClass: EC2NodeClass, options: AskOptions): readonly InstanceTypeSpec[] {
     const failed = (reason: string, error: unknown): CloudError =>
       new CloudError('createFailed', messageOf(error), {
         cause: error,
@@ -204,7 +207,7 @@ export class AwsCloud implements Cloud {
       throw failed('InstanceTypeResolutionFailed', `no subnets found for EC2NodeClass ${nodeClass.metadata.name}`);
     }
     try {
-      return this.options.types.list(nodeClass);
+      return this.options.types.list(nodeClass, options);
     } catch (error) {
       throw failed('InstanceTypeResolutionFailed', error);
     }

@@ -69,7 +69,8 @@ export async function createAwsProvider(options: AwsProviderOptions) {
   const { ec2, region } = clients;
   const { clusterName, reservedCapacity } = settings;
   const tables = await builtInTables();
-  const unavailable = new UnavailableOfferings(clock);
+  // Types are known later than the memory of what failed.
+  const unavailable = new UnavailableOfferings(clock, () => types.names());
   const counts = new ReservationCounts(clock);
   const placementGroups = new PlacementGroups({ ec2, clock });
   const addresses = new SubnetAddresses(clock, settings.subnetRefreshIntervalMs);

@@ -6,6 +6,7 @@ import { decisionOf, podCount, verdictCode } from '../core/index.ts';
 import type { DecisionAlternative, DecisionDraft, DecisionKind, DecisionReason } from '../ports/index.ts';
 import type { ControllerContext } from './context.ts';
 import { placeOf, pricesOf } from './nodepool/cost.ts';
+import { isWithin } from './provisioning/planned-offerings.ts';
 
 /** Alternatives that are looked up; the rest is only counted. */
 const mostAlternatives = 5;
@@ -75,15 +76,6 @@ const launchReason = (pods: number): DecisionReason => ({
   message: `${pods} ${pods === 1 ? 'pod fits' : 'pods fit'} on no node that is there or on its way`,
   params: { pods },
 });
-
-/** Whether the node could be had there: in a zone and of a capacity type that its requirements allow. */
-function isWithin({ requirements: offered }: InstanceTypeSpec['offerings'][number], planned: PlannedNode): boolean {
-  return [label.zone, label.capacityType].every((key) => {
-    const wanted = planned.requirements.find((each) => each.key === key && each.operator === 'In')?.values;
-    const has = offered.find((each) => each.key === key)?.values ?? [];
-    return wanted === undefined || has.some((value) => wanted.includes(value));
-  });
-}
 
 function alternativesTo(
   planned: PlannedNode,

@@ -8,19 +8,23 @@ import {
   type Snapshot,
   type SnapshotSettings,
 } from '../core/index.ts';
+import type { AskOptions } from '../ports/index.ts';
 import { takeSnapshot } from '../state/index.ts';
 import type { ControllerContext, ControllerSettings } from './context.ts';
 import { compileStrangersSelector } from './device-selectors.ts';
 import { healthOf, isRepairMethod } from './health/health.ts';
 
 /** What the provider offers to each of our pools; a pool it cannot answer for carries the error. */
-export function instanceTypesOfPools({ cluster, cloud, isManaged }: ControllerContext): Promise<PoolInstanceTypes[]> {
+export function instanceTypesOfPools(
+  { cluster, cloud, isManaged }: ControllerContext,
+  options: AskOptions = {},
+): Promise<PoolInstanceTypes[]> {
   const pools = cluster.nodePools.list().filter((pool) => isManaged(pool.spec.template.spec.nodeClassRef));
   return Promise.all(
     pools.map(async (pool): Promise<PoolInstanceTypes> => {
       const nodePool = pool.metadata.name ?? '';
       try {
-        return { nodePool, items: (await cloud.instanceTypes(pool)) as InstanceTypeSpec[] };
+        return { nodePool, items: (await cloud.instanceTypes(pool, options)) as InstanceTypeSpec[] };
       } catch (error) {
         return { nodePool, error: messageOf(error) };
       }
@@ -28,7 +32,11 @@ export function instanceTypesOfPools({ cluster, cloud, isManaged }: ControllerCo
   );
 }
 
-export function snapshotFor(context: ControllerContext, instanceTypes: PoolInstanceTypes[]): Snapshot {
+export function snapshotFor(
+  context: ControllerContext,
+  instanceTypes: PoolInstanceTypes[],
+  asking: Pick<AskOptions, 'probing'> = {},
+): Snapshot {
   const { cluster, cloud, clock, settings, ledger } = context;
   settleLaunches(context);
   return takeSnapshot(cluster, {
@@ -36,7 +44,7 @@ export function snapshotFor(context: ControllerContext, instanceTypes: PoolInsta
     settings: snapshotSettings(settings),
     provider: providerFacts(context),
     instanceTypes,
-    failedOfferings: cloud.failedOfferings?.() ?? [],
+    failedOfferings: cloud.failedOfferings?.(asking) ?? [],
     ledger,
     ...(isRepairMethod(context) ? { unhealthySince: (node) => healthOf(context).since(node) } : {}),
   });

@@ -76,6 +76,9 @@ export { meetsRequirements } from './requirements/meets-requirements.ts';
 export { allows, requirementOf } from './requirements/requirement.ts';
 export { RequestsOfPods } from './resources/pod-requests.ts';
 export { ResourceTable } from './resources/resource-table.ts';
+export { type OfferingName } from './shortage/families.ts';
+export { OfferingMemory } from './shortage/offering-memory.ts';
+export { firstSpellMs, probeEveryMs, probeShare, probeTickMs } from './shortage/spells.ts';
 export type {
   DefaultSpreadConstraint,
   DynamicResources,

@@ -40,7 +40,12 @@ export interface RegistrationHook {
   isReady(claim: NodeClaim): Promise<{ ready: boolean; retryMs?: number; labels?: Record<string, string> }>;
 }
 
-export interface CreateOptions extends CallOptions {
+export interface AskOptions extends CallOptions {
+  /** For pods that could use nothing else: what failed a minute ago or earlier counts as if it had not. */
+  probing?: boolean;
+}
+
+export interface CreateOptions extends AskOptions {
   /** The pool's instance types as they count for it, where that is not what the provider itself says about them. */
   instanceTypes?: readonly InstanceTypeSpec[];
 }
@@ -55,12 +60,12 @@ export interface Cloud {
   delete(claim: NodeClaim, options?: CallOptions): Promise<void>;
   get(providerID: string, options?: CallOptions): Promise<Instance>;
   list(options?: CallOptions): Promise<Instance[]>;
-  instanceTypes(pool: NodePool, options?: CallOptions): Promise<readonly InstanceTypeSpec[]>;
+  instanceTypes(pool: NodePool, options?: AskOptions): Promise<readonly InstanceTypeSpec[]>;
   driftReason(claim: NodeClaim, options?: CallOptions): Promise<string | undefined>;
   /** What keeps a machine that was launched a while ago from joining, in a clause; undefined when nothing can be told. */
   whyNotJoined?(claim: NodeClaim): Promise<string | undefined>;
   /** What it could not launch lately and will not try before its time; absent or empty, nothing. */
-  failedOfferings?(): FailedOffering[];
+  failedOfferings?(options?: Pick<AskOptions, 'probing'>): FailedOffering[];
   repairPolicies(): readonly RepairPolicy[];
 }
 

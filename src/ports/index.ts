@@ -1,4 +1,5 @@
 export {
+  type AskOptions,
   type Cloud,
   CloudError,
   type CloudErrorKind,

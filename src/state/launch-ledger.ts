@@ -3,6 +3,7 @@
 // In memory only: a claim this process did not make is not in the ledger.
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../base/index.ts';
 import type { InstanceTypeSpec, ResourceQuantities } from '../core/index.ts';
+import { LaunchPace } from './launch-pace.ts';
 
 interface Entry {
   pool: string;
@@ -12,6 +13,8 @@ interface Entry {
 
 export class LaunchLedger {
   private readonly entries = new Map<string, Entry>();
+  /** How fast more may follow. */
+  readonly pace = new LaunchPace();
   /** Room for claims that are being written right now. */
   private readonly holds = new Set<Entry>();
 
@@ -43,6 +46,7 @@ export class LaunchLedger {
 
   /** The claim was launched, or is gone. */
   settle(claim: string): void {
+    this.pace.settle(claim);
     this.entries.delete(claim);
   }
 

@@ -22,6 +22,9 @@ const capacityCodes: ReadonlySet<string> = new Set([
   'ReservationCapacityExceeded',
 ]);
 
+/** Of those the ones that speak of machines, not of an account's limits. */
+const shortageCodes: ReadonlySet<string> = new Set(['InsufficientInstanceCapacity', 'UnfulfillableCapacity']);
+
 export const isCapacityError = ({ ErrorCode = '' }: CreateFleetError): boolean => capacityCodes.has(ErrorCode);
 
 export const isRoleError = ({ ErrorCode }: CreateFleetError): boolean => ErrorCode === serviceLinkedRoleCode;
@@ -101,6 +104,8 @@ export class FleetErrors {
     const { capacityType, placementGroup } = facts;
     const isForAllTypes = isGroupFull && placementGroup !== undefined;
     const types = isForAllTypes ? facts.instanceTypes : InstanceType === undefined ? [] : [InstanceType];
-    for (const instanceType of types) unavailable.markPool({ instanceType, zone, capacityType, placementGroup });
+    const isShortage = shortageCodes.has(error.ErrorCode ?? '');
+    for (const instanceType of types)
+      unavailable.markPool({ instanceType, zone, capacityType, placementGroup }, { isShortage });
   }
 }

@@ -3,7 +3,13 @@
 import type { CreateFleetError, EC2Client } from '@aws-sdk/client-ec2';
 import { awsLabel, capacityType, type EC2NodeClass, label, type NodeClaim } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
-import { type ClaimMatch, type InstanceTypeSpec, LaunchMatcher } from '../../core/index.ts';
+import {
+  type ClaimMatch,
+  type InstanceTypeSpec,
+  LaunchMatcher,
+  type OfferingSpec,
+  probeShare,
+} from '../../core/index.ts';
 import { pointerTo } from '../../failures/index.ts';
 import { CloudError, type Log, type Metrics, type Recorder } from '../../ports/index.ts';
 import { awsErrorCode, isAwsAnswer } from '../aws-errors.ts';
@@ -84,13 +90,19 @@ export class Launcher {
     this.errors = new FleetErrors(options);
   }
 
-  async launch(claim: NodeClaim, nodeClass: EC2NodeClass, types: readonly InstanceTypeSpec[]): Promise<Ec2Instance> {
+  /** `probing`: asks for a part of what the claim allows, see `probeShare`. */
+  async launch(
+    claim: NodeClaim,
+    nodeClass: EC2NodeClass,
+    types: readonly InstanceTypeSpec[],
+    { probing = false } = {},
+  ): Promise<Ec2Instance> {
     // A launch without any would get the default group of the VPC, in which nodes cannot reach the cluster.
     if ((nodeClass.status?.securityGroups ?? []).length === 0) {
       const text = `no security groups are present in the status of EC2NodeClass ${nodeClass.metadata.name}`;
       throw new CloudError('createFailed', text, { conditionReason: 'LaunchFailed', conditionMessage: text });
     }
-    const { match, candidates } = this.choiceFor(claim, types);
+    const { match, candidates } = probing ? this.probe(claim, types) : this.choiceFor(claim, types);
     const wish: LaunchWish = {
       nodeClass,
       claim,
@@ -131,8 +143,38 @@ export class Launcher {
     return choice;
   }
 
+  private probe({ spec }: NodeClaim, types: readonly InstanceTypeSpec[]): Choice {
+    const { clock, unavailable } = this.options;
+    const match = new LaunchMatcher(awsProviderFacts).match(spec.requirements, spec.resources?.requests);
+    const all = launchCandidates(types, match).flatMap(({ type, offerings }) =>
+      offerings.map((offering) => ({ type, offering })),
+    );
+    const share = probeShare(
+      all,
+      ({ type, offering }) =>
+        unavailable.lastFailedMs({
+          instanceType: type.name,
+          zone: zoneOf(offering),
+          capacityType: capacityTypeOf(offering),
+        }),
+      clock.elapsed(),
+    );
+    const asked = new Map<InstanceTypeSpec, OfferingSpec[]>();
+    for (const { type, offering } of share) asked.set(type, [...(asked.get(type) ?? []), offering]);
+    return {
+      match,
+      candidates: this.kept(
+        [...asked].map(([type, offerings]) => ({ type, offerings })),
+        match,
+      ),
+    };
+  }
+
   private candidatesFor(match: ClaimMatch, types: readonly InstanceTypeSpec[]): Candidate[] {
-    const candidates = launchCandidates(types, match);
+    return this.kept(launchCandidates(types, match), match);
+  }
+
+  private kept(candidates: readonly Candidate[], match: ClaimMatch): Candidate[] {
     if (candidates.length === 0) {
       throw new CloudError('insufficientCapacity', 'all requested instance types were unavailable during launch');
     }

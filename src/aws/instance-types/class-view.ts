@@ -90,6 +90,18 @@ export function updatedTypes(view: ClassView, sources: ViewSources): readonly In
   return built.types;
 }
 
+/** The same for launches that probe: new objects for types of which something failed. */
+export function probingTypes(view: ClassView, sources: ViewSources): readonly InstanceTypeSpec[] {
+  const types = updatedTypes(view, sources);
+  const failed = new Set(sources.unavailable.list().map(({ instanceType }) => instanceType));
+  if (failed.size === 0) return types;
+  return types.map((type, index) => {
+    const info = sources.infos[index] as InstanceTypeInfo;
+    const offerings = failed.has(type.name) ? view.built?.builder.offeringsOf(info, { probing: true }) : undefined;
+    return offerings === undefined ? type : { ...type, offerings };
+  });
+}
+
 /** Builds what `updatedTypes` would have to build, without holding up the event loop; done already most of the time. */
 export async function prepareTypes(view: ClassView, sources: ViewSources, clock: Clock): Promise<void> {
   if (view.built?.changes === sources.changes) return;
@@ -119,7 +131,7 @@ function* build(view: ClassView, sources: ViewSources): Sliced<Built> {
     ...shape,
     reservations,
     ...(placementGroup === undefined ? {} : { placementGroup }),
-    isAvailable: (instanceType, zone, type, partition) =>
+    isAvailable: (instanceType, zone, type, { partition, probing }) =>
       !unavailable.isUnavailable(
         {
           instanceType,
@@ -128,6 +140,7 @@ function* build(view: ClassView, sources: ViewSources): Sliced<Built> {
           placementGroup: placementGroup === undefined ? undefined : { id: placementGroup.id, partition },
         },
         subnets.get(zone) ?? [],
+        { probing },
       ),
     isShifted: (zone) => byZone.get(zone)?.isShifted === true,
     isPricedByOverlay: (type) => built.priced.has(type),

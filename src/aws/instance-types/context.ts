@@ -69,7 +69,12 @@ export interface InstanceTypeContext {
   /** Interface figures EC2 does not report. */
   eniLimits: Readonly<Record<string, { ipv4: number; branch: number }>>;
   /** False where AWS just said it has no capacity; in one partition of a placement group, if one is named. */
-  isAvailable?(instanceType: string, zone: string, capacityType: string, partition?: string): boolean;
+  isAvailable?(
+    instanceType: string,
+    zone: string,
+    capacityType: string,
+    of: { partition: string | undefined; probing: boolean },
+  ): boolean;
   /** True while traffic is shifted away from the zone. */
   isShifted?(zone: string): boolean;
   /** True for a type without a price to which a NodeOverlay gives one. */

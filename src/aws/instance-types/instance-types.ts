@@ -11,7 +11,7 @@ import { requirementBuilder } from './requirements.ts';
 export interface InstanceTypeBuilder {
   build(info: InstanceTypeInfo): InstanceTypeSpec;
   /** What changes from minute to minute, while the rest of a type stays. */
-  offeringsOf(info: InstanceTypeInfo): InstanceTypeSpec['offerings'];
+  offeringsOf(info: InstanceTypeInfo, options?: { probing?: boolean }): InstanceTypeSpec['offerings'];
 }
 
 /** What types have in common is made once, for all that one builder makes. */

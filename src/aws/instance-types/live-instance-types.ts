@@ -11,10 +11,17 @@ import type { EC2NodeClass } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
-import type { Gauge, Log, Metrics } from '../../ports/index.ts';
+import type { AskOptions, Gauge, Log, Metrics } from '../../ports/index.ts';
 import type { UnavailableOfferings } from '../unavailable-offerings/unavailable-offerings.ts';
 import type { BuiltInTables } from './built-in-tables.ts';
-import { type ClassView, newClassView, prepareTypes, updatedTypes, type ViewSources } from './class-view.ts';
+import {
+  type ClassView,
+  newClassView,
+  prepareTypes,
+  probingTypes,
+  updatedTypes,
+  type ViewSources,
+} from './class-view.ts';
 import type { InstanceTypeContext, Prices } from './context.ts';
 import { DiscoveredMemory } from './discovered-memory.ts';
 import { describeInstanceTypes, describeOfferings } from './discovery.ts';
@@ -54,6 +61,7 @@ export class InstanceTypes {
   private readonly seen = new Map<string, { keys: readonly string[]; usedMs: number }>();
   private readonly viewOf = new WeakMap<EC2NodeClass, string>();
   private readonly sources: ViewSources;
+  private namesOf: { infos: readonly InstanceTypeInfo[]; names: readonly string[] } | undefined;
   private readonly zoneIds = new Map<string, string>();
 
   constructor(options: InstanceTypesOptions) {
@@ -84,16 +92,23 @@ export class InstanceTypes {
   }
 
   /** As `list`, without holding up the event loop when the class is seen for the first time. */
-  async listInSlices(nodeClass: EC2NodeClass): Promise<readonly InstanceTypeSpec[]> {
+  async listInSlices(nodeClass: EC2NodeClass, options?: AskOptions): Promise<readonly InstanceTypeSpec[]> {
     this.refuseUnknown(nodeClass);
     await prepareTypes(this.view(nodeClass), this.sources, this.options.clock);
-    return this.list(nodeClass);
+    return this.list(nodeClass, options);
   }
 
   /** Every type, as the class sees it. */
-  list(nodeClass: EC2NodeClass): readonly InstanceTypeSpec[] {
+  list(nodeClass: EC2NodeClass, { probing = false }: AskOptions = {}): readonly InstanceTypeSpec[] {
     this.refuseUnknown(nodeClass);
-    return updatedTypes(this.view(nodeClass), this.sources);
+    return (probing ? probingTypes : updatedTypes)(this.view(nodeClass), this.sources);
+  }
+
+  /** Names of every type; the same array while nothing changed. */
+  names(): readonly string[] {
+    const { infos } = this.sources;
+    if (this.namesOf?.infos !== infos) this.namesOf = { infos, names: infos.map(({ InstanceType }) => InstanceType) };
+    return this.namesOf.names;
   }
 
   private refuseUnknown(nodeClass: EC2NodeClass): void {

@@ -16,7 +16,7 @@ const withoutReservation: RequirementSpec[] = [
   { key: awsLabel.capacityReservationInterruptible, operator: 'DoesNotExist' },
 ];
 
-export type OfferingBuilder = (info: InstanceTypeInfo) => OfferingSpec[];
+export type OfferingBuilder = (info: InstanceTypeInfo, options?: { probing?: boolean }) => OfferingSpec[];
 
 /** The requirement lists are the same for every type of a class, so they are built once and shared. */
 export function offeringBuilder(context: InstanceTypeContext): OfferingBuilder {
@@ -50,7 +50,7 @@ export function offeringBuilder(context: InstanceTypeContext): OfferingBuilder {
     }
     return known;
   };
-  return (info) => {
+  return (info, { probing = false } = {}) => {
     const name = info.InstanceType;
     const { zones, capacityTypes } = fixedOf(info);
     const offerings: OfferingSpec[] = [];
@@ -61,7 +61,7 @@ export function offeringBuilder(context: InstanceTypeContext): OfferingBuilder {
         const price = priceOf(name, zone, type, context);
         const sold = reachable && (price !== undefined || context.isPricedByOverlay?.(name) === true);
         for (const { requirements, partition } of lists[type]) {
-          const available = sold && (context.isAvailable?.(name, zone, type, partition) ?? true);
+          const available = sold && (context.isAvailable?.(name, zone, type, { partition, probing }) ?? true);
           offerings.push({ requirements, price: price ?? 0, available });
         }
       }

@@ -1,7 +1,8 @@
 import { setImmediate as settle } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { VirtualClock } from '../../base/index.ts';
-import { UnavailableOfferings, unavailableMs } from './unavailable-offerings.ts';
+import { firstSpellMs as unavailableMs } from '../../core/index.ts';
+import { UnavailableOfferings } from './unavailable-offerings.ts';
 
 let clock: VirtualClock;
 let offerings: UnavailableOfferings;

@@ -16,6 +16,8 @@ export class OverlayStore {
   private overlays: readonly Overlay[] = [];
   private evaluated: ReadonlySet<string> = new Set();
   private readonly views = new Map<string, View>();
+  /** As launches that probe see the pools. */
+  private readonly probingViews = new Map<string, View>();
 
   constructor(facts: ProviderFacts) {
     this.facts = facts;
@@ -25,21 +27,23 @@ export class OverlayStore {
   set(overlays: readonly Overlay[], pools: ReadonlySet<string>): void {
     this.overlays = overlays;
     this.evaluated = pools;
-    for (const pool of this.views.keys()) if (!pools.has(pool)) this.views.delete(pool);
+    for (const views of [this.views, this.probingViews])
+      for (const pool of views.keys()) if (!pools.has(pool)) views.delete(pool);
   }
 
   /** The pool's types, corrected; the same array while nothing changed. */
-  see(pool: NodePool, source: readonly InstanceTypeSpec[]): readonly InstanceTypeSpec[] {
+  see(pool: NodePool, source: readonly InstanceTypeSpec[], { probing = false } = {}): readonly InstanceTypeSpec[] {
     const name = pool.metadata.name ?? '';
+    const views = probing ? this.probingViews : this.views;
     const { overlays } = this;
     if (!this.evaluated.has(name))
       throw new CloudError('unevaluatedNodePool', `nodepool "${name}" is awaiting evaluation`);
     const { labels } = pool.spec.template.metadata ?? {};
-    const view = this.views.get(name);
+    const view = views.get(name);
     if (view?.source === source && view.overlays === overlays && view.labels === labels) return view.types;
     const offered = { nodePool: name, labels: labels ?? {}, items: source };
     const types = applyOverlays(overlays, [offered], this.facts).items[0] ?? source;
-    this.views.set(name, { source, overlays, labels, types });
+    views.set(name, { source, overlays, labels, types });
     return types;
   }
 }
@@ -53,10 +57,13 @@ export function overlaidCloud(
   const create: Cloud['create'] = async (claim, options = {}) => {
     const pool = poolNamed(claim.metadata.labels?.[label.nodePool] ?? '');
     if (pool === undefined) return cloud.create(claim, options);
-    return cloud.create(claim, { ...options, instanceTypes: store.see(pool, await cloud.instanceTypes(pool)) });
+    const asking = { probing: options.probing ?? false };
+    const instanceTypes = store.see(pool, await cloud.instanceTypes(pool, asking), asking);
+    return cloud.create(claim, { ...options, instanceTypes });
   };
   return cloudWith(cloud, {
     create,
-    instanceTypes: async (pool, options) => store.see(pool, await cloud.instanceTypes(pool, options)),
+    instanceTypes: async (pool, options = {}) =>
+      store.see(pool, await cloud.instanceTypes(pool, options), { probing: options.probing ?? false }),
   });
 }

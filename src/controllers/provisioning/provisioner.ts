@@ -3,7 +3,8 @@
 // 1. Nothing is planned before the first complete view of the cluster.
 // 2. Claims of one plan are written in parallel; one that fails does not stop the others, and its pods wait for the next pass.
 // 3. The model knows a claim the moment it is written, not when the watch says so.
-// 4. A claim still being launched holds back its own pods and nothing else (see LaunchLedger).
+// 4. Where launches fail for lack of capacity, few are tried (admission.ts), and what failed is probed (probes.ts).
+// 5. A claim still being launched holds back its own pods and nothing else (see LaunchLedger).
 import type { NodeClaim, NodePool } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
@@ -11,12 +12,14 @@ import { loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
 import { decideLaunches, Refusals } from '../decisions.ts';
 import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
+import { admitted, mayFollow } from './admission.ts';
 import { Batcher } from './batcher.ts';
 import { createInRoom } from './launch-room.ts';
 import { provisioningMetrics } from './metrics.ts';
 import { nodeClaimFor } from './node-claim.ts';
 import { nominate } from './nomination.ts';
 import { planningPass } from './planning-pass.ts';
+import { Probes } from './probes.ts';
 import { reportNewNodes, reportPlan, reportPools, shortList } from './report.ts';
 import { StrangeLaunches } from './strange-launches.ts';
 
@@ -33,13 +36,25 @@ export interface PassResult {
   created: NodeClaim[];
 }
 
+interface Writing {
+  /** As they were planned for. */
+  pools: ReadonlyMap<string, NodePool>;
+  typesOf(pool: string): readonly InstanceTypeSpec[];
+  /** Gets what was written, by the name in the plan. */
+  claims: Map<string, NodeClaim>;
+  isProbe?: boolean;
+}
+
 export class Provisioner {
   readonly batcher: Batcher;
   private readonly context: ControllerContext;
   private readonly metrics;
   private readonly strange: StrangeLaunches;
   private readonly refusals = new Refusals();
+  private readonly probes: Probes;
   private readonly listeners: ((plan: Plan) => Promise<void>)[] = [];
+  /** Launches wait for the answers to others. */
+  private isHolding = false;
 
   constructor(context: ControllerContext) {
     this.context = context;
@@ -47,6 +62,12 @@ export class Provisioner {
     this.batcher = new Batcher(context.clock, { idleMs: batchIdleDurationMs, maxMs: batchMaxDurationMs });
     this.metrics = provisioningMetrics(context.metrics);
     this.strange = new StrangeLaunches(context);
+    this.probes = new Probes(context);
+    const { pace } = context.ledger;
+    pace.onAnswer((isLaunched) => {
+      // After a failure the next choice is planned at once.
+      if (!isLaunched || this.isHolding || pace.allProbes().length > 0) this.batcher.trigger('launch answered');
+    });
   }
 
   /** `listener` is told every plan, once its claims are written. */
@@ -94,28 +115,67 @@ export class Provisioner {
     const claims = new Map<string, NodeClaim>();
     reportPools(this.context, plan, emptyPools);
     reportNewNodes(this.context, plan, clock.elapsed() - startedMs);
+    const typesOf = (pool: string): readonly InstanceTypeSpec[] => byPool.get(pool) ?? [];
+    const { now, then, held } = admitted(this.context, plan.newNodes, typesOf);
+    await this.write(now, { pools, typesOf, claims });
+    const follow = then.length > 0 && (await mayFollow(this.context));
+    if (follow) await this.write(then, { pools, typesOf, claims });
+    const heldBack = [...held, ...(follow ? [] : then)];
+    this.reportHeld(heldBack);
+    await nominate(this.context, plan.existingNodes);
+    await reportPlan(this.context, plan, claims, this.metrics);
+    const pass = { plan, snapshot, typesOf, tookMs: plan.solveMs };
+    await decideLaunches(this.context, pass, claims);
+    await this.probe([...plan.unschedulable.map(({ pod }) => pod), ...heldBack.flatMap((node) => node.pods)], pools);
+    await this.refusals.decide(this.context, pass);
+    await Promise.all(this.listeners.map((listener) => listener(plan)));
+    return { plan, created: [...claims.values()] };
+  }
+
+  private async write(planned: readonly PlannedNode[], { pools, typesOf, claims, isProbe }: Writing): Promise<void> {
+    const { clock, ledger } = this.context;
     const writes: Promise<void>[] = [];
-    const planned = plan.newNodes;
     // What is written is launched at once, which takes time from the rest: so many are made up before the first is written.
     for (let at = 0; at < planned.length; at += madeUpTogether) {
       const together = Promise.withResolvers<void>();
       for (const node of planned.slice(at, at + madeUpTogether)) {
         const { name, nodePool } = node;
-        const written = this.create(node, pools.get(nodePool), byPool.get(nodePool) ?? [], together.promise);
-        writes.push(written.then((claim) => void (claim !== undefined && claims.set(name, claim))));
+        const isTroubled = isProbe === true || ledger.pace.isUnderWay(name);
+        const written = this.create(node, pools.get(nodePool), typesOf(nodePool), together.promise, isProbe);
+        const note = (claim: NodeClaim | undefined): void => {
+          ledger.pace.settle(name);
+          if (claim === undefined) return;
+          claims.set(name, claim);
+          if (isTroubled) ledger.pace.begin(claim.metadata.name ?? '', nodePool, node.instanceTypes);
+        };
+        writes.push(written.then(note));
         await clock.breathe?.();
       }
       together.resolve();
     }
     await Promise.all(writes);
-    await nominate(this.context, plan.existingNodes);
-    await reportPlan(this.context, plan, claims, this.metrics);
+  }
+
+  private reportHeld(held: readonly PlannedNode[]): void {
+    this.isHolding = held.length > 0;
+    if (held.length === 0) return;
+    this.context.log.info('holding back launches until others succeed', {
+      controller,
+      nodeclaims: held.length,
+      pods: held.reduce((sum, { pods }) => sum + pods.length, 0),
+    });
+  }
+
+  private async probe(waiting: readonly string[], pools: ReadonlyMap<string, NodePool>): Promise<void> {
+    const next = await this.probes.next(waiting);
+    if (next === undefined) return;
+    const byPool = new Map(next.instanceTypes.map((entry) => [entry.nodePool, entry.items ?? []]));
     const typesOf = (pool: string): readonly InstanceTypeSpec[] => byPool.get(pool) ?? [];
-    const pass = { plan, snapshot, typesOf, tookMs: plan.solveMs };
-    await decideLaunches(this.context, pass, claims);
-    await this.refusals.decide(this.context, pass);
-    await Promise.all(this.listeners.map((listener) => listener(plan)));
-    return { plan, created: [...claims.values()] };
+    const claims = new Map<string, NodeClaim>();
+    await this.write(next.nodes, { pools, typesOf, claims, isProbe: true });
+    const { cluster } = this.context;
+    for (const { name, pods } of next.nodes) cluster.pods.promises.promise(claims.get(name)?.metadata.name ?? '', pods);
+    await decideLaunches(this.context, { ...next, typesOf, tookMs: next.plan.solveMs }, claims);
   }
 
   /** `pool` is the one that was planned for: what its template and its hash say now may be something else. */
@@ -124,8 +184,9 @@ export class Provisioner {
     pool: NodePool | undefined,
     types: readonly InstanceTypeSpec[],
     together: Promise<void>,
+    isProbe = false,
   ): Promise<NodeClaim | undefined> {
-    const { clock, cluster, cloud, log } = this.context;
+    const { clock, cluster, cloud, ledger, log } = this.context;
     try {
       const names = new Set(planned.instanceTypes);
       const chosen = types.filter((type) => names.has(type.name));
@@ -136,7 +197,9 @@ export class Provisioner {
       if (wanted === undefined || now === undefined || now.metadata.uid !== pool?.metadata.uid)
         throw new KerfError('NodePoolGone', `NodePool ${planned.nodePool} was deleted while planning`);
       const room = { pool: now, chosen, offered: types };
-      const claim = await createInRoom(this.context, room, wanted, planned.pods);
+      // Pods of a probe stay in every plan: they are placed as soon as anything else will do.
+      const claim = await createInRoom(this.context, room, wanted, isProbe ? [] : planned.pods);
+      if (isProbe) ledger.pace.addProbe(claim.metadata.name ?? '', { pods: planned.pods, startedMs: clock.elapsed() });
       this.metrics.created.add({
         reason: 'provisioned',
         nodepool: planned.nodePool,

@@ -16,11 +16,15 @@ import {
   type InstanceTypeSpec,
   type LaunchOption,
   launchOptions,
+  OfferingMemory,
+  type OfferingName,
   type ProviderFacts,
+  probeShare,
   type RequirementSpec,
   singleValuedLabels,
 } from '../../core/index.ts';
 import {
+  type AskOptions,
   type Cloud,
   CloudError,
   type CreateOptions,
@@ -33,7 +37,6 @@ import {
   type Resource,
   resources,
 } from '../../ports/index.ts';
-import { FailedLaunches } from './failed-launches.ts';
 import { Faults, hasVanished } from './faults.ts';
 
 export const kwokNodeClasses: Resource<KWOKNodeClass> = {
@@ -66,7 +69,7 @@ export class KwokCloud implements Cloud {
   private readonly options: KwokCloudOptions;
   private readonly byName: Map<string, InstanceTypeSpec>;
   private readonly faults: Faults;
-  private readonly failed: FailedLaunches;
+  private readonly failed: OfferingMemory;
   private isDisposed = false;
   /** Nodes still to be written, by provider id; one without a timer never will be. */
   private readonly coming = new Map<string, { node: Node; timer: Timer | undefined; isWriting?: boolean }>();
@@ -76,16 +79,17 @@ export class KwokCloud implements Cloud {
     this.facts = options.facts;
     this.byName = new Map(options.catalogue.map((type) => [type.name, type]));
     const { kube, clock, random, log } = options;
-    this.failed = new FailedLaunches(clock);
+    const typeNames = options.catalogue.map(({ name }) => name);
+    this.failed = new OfferingMemory({ clock, typeNames: () => typeNames });
     this.faults = new Faults({ kube, clock, random, onFailure: (error) => log.error('simulated fault', error) });
   }
 
-  async create(claim: NodeClaim, { instanceTypes }: CreateOptions = {}): Promise<Instance> {
+  async create(claim: NodeClaim, { instanceTypes, probing = false }: CreateOptions = {}): Promise<Instance> {
     const nodeClass = await this.readyNodeClass(claim);
     const faults = this.faults.learn(nodeClass);
     this.faults.throttle('Create');
     await this.faults.delayLaunch(faults);
-    const option = this.choose(claim, faults, instanceTypes);
+    const option = this.choose(claim, faults, instanceTypes, probing);
     const nodeName = `kwok-${claim.metadata.name}-${this.suffix()}`;
     const node = this.nodeFor(claim, option, nodeName);
     if (this.faults.neverJoins(faults, node)) this.coming.set(providerIdOf(node), { node, timer: undefined });
@@ -126,8 +130,8 @@ export class KwokCloud implements Cloud {
     return Promise.resolve(this.options.catalogue);
   }
 
-  failedOfferings(): FailedOffering[] {
-    return this.failed.list();
+  failedOfferings(options: Pick<AskOptions, 'probing'> = {}): FailedOffering[] {
+    return this.failed.list(options);
   }
 
   /** The simulated provider changes nothing behind one's back. */
@@ -202,6 +206,7 @@ export class KwokCloud implements Cloud {
     claim: NodeClaim,
     faults: KwokFaults,
     catalogue: readonly InstanceTypeSpec[] | undefined,
+    probing: boolean,
   ): LaunchOption {
     const byName = catalogue === undefined ? this.byName : new Map(catalogue.map((type) => [type.name, type]));
     const requirements = claim.spec.requirements as RequirementSpec[];
@@ -212,9 +217,9 @@ export class KwokCloud implements Cloud {
       if (type !== undefined) return type;
       throw new Error(`translating nodeclaim to node, instance type not found (instance-type=${name})`);
     });
-    const options = launchOptions(types, requirements, this.facts).filter((option) => {
+    const options = this.asked(launchOptions(types, requirements, this.facts), probing).filter((option) => {
       const hasCapacity = this.faults.hasCapacity(faults, option);
-      if (!hasCapacity) this.failed.add(option, 'insufficient capacity');
+      if (!hasCapacity) this.failed.failed(offeringName(option), 'insufficient capacity', { isShortage: true });
       return hasCapacity;
     });
     const cheapest = options.filter((option) => option.offering.price === options[0]?.offering.price);
@@ -222,7 +227,17 @@ export class KwokCloud implements Cloud {
     if (drawn === undefined) {
       throw new CloudError('insufficientCapacity', `no available offering among ${types.length} instance types`);
     }
+    this.failed.succeeded(offeringName(drawn));
     return drawn;
+  }
+
+  /** What failed lately is not asked for again, unless the launch probes. */
+  private asked(options: readonly LaunchOption[], probing: boolean): LaunchOption[] {
+    if (!probing) return options.filter((option) => !this.failed.isLeftAlone(offeringName(option)));
+    const share = new Set(
+      probeShare(options, (option) => this.failed.lastFailedMs(offeringName(option)), this.options.clock.elapsed()),
+    );
+    return options.filter((option) => share.has(option));
   }
 
   private nodeFor(claim: NodeClaim, { instanceType, offering }: LaunchOption, nodeName: string): Node {
@@ -302,6 +317,12 @@ export class KwokCloud implements Cloud {
       .toString(36)
       .padStart(7, '0');
   }
+}
+
+function offeringName({ instanceType, offering }: LaunchOption): OfferingName {
+  const valueOf = (key: string): string =>
+    offering.requirements.find((requirement) => requirement.key === key)?.values?.[0] ?? '';
+  return { instanceType: instanceType.name, zone: valueOf(label.zone), capacityType: valueOf(label.capacityType) };
 }
 
 const providerIdOf = (node: Node): string => node.spec?.providerID ?? '';

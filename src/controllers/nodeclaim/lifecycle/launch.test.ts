@@ -86,6 +86,47 @@ describe('a launch that fails', () => {
     );
   });
 
+  test('for lack of capacity leaves a probe in place, which is tried every 15 seconds and outlives the launch timeout', async () => {
+    bench.cloud.createError = new CloudError('insufficientCapacity', 'sold out');
+    await bench.apply(resources.pods, {
+      metadata: { name: 'waits', namespace: 'default' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    });
+    await bench.run(100);
+    const { pace } = bench.context.ledger;
+    pace.addProbe('a', { pods: ['default/waits'], startedMs: bench.context.clock.elapsed() });
+    await bench.makeClaim();
+    expect(await bench.condition('Launched')).toMatchObject({
+      status: 'Unknown',
+      reason: 'InsufficientCapacity',
+      message: 'insufficient capacity, sold out; tried again every 15 s while pods wait for it',
+    });
+    await bench.run(600_000);
+    expect(bench.cloud.creations.length).toBeGreaterThanOrEqual(38);
+    expect(bench.cloud.creations.length).toBeLessThanOrEqual(42);
+    await bench.kube.delete(resources.pods, { name: 'waits', namespace: 'default' }, { gracePeriodSeconds: 0 });
+    await bench.run(30_000);
+    expect(await bench.isGone()).toBe(true);
+  });
+
+  test('for lack of capacity ends a probe after half an hour', async () => {
+    bench.cloud.createError = new CloudError('insufficientCapacity', 'sold out');
+    await bench.apply(resources.pods, {
+      metadata: { name: 'waits', namespace: 'default' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    });
+    await bench.run(100);
+    bench.context.ledger.pace.addProbe('a', {
+      pods: ['default/waits'],
+      startedMs: bench.context.clock.elapsed(),
+    });
+    await bench.makeClaim();
+    await bench.run(29 * 60_000);
+    expect(await bench.isGone()).toBe(false);
+    await bench.run(2 * 60_000);
+    expect(await bench.isGone()).toBe(true);
+  });
+
   test('because the node class is not ready deletes the claim without an event', async () => {
     bench.cloud.createError = new CloudError('nodeClassNotReady', 'subnets are missing');
     await bench.makeClaim();

@@ -3,18 +3,22 @@
 // Not twice: a launch is remembered per claim UID for an hour, because the status that tells of it may be lost or read
 // late. Where this process cannot know (a claim older than itself, or a launch whose answer never came), the provider is
 // asked first whether it has a machine for the claim already.
+// A probe (see LaunchPace) that finds no capacity stays and is tried again; any other claim goes, so that its pods are
+// planned anew.
 // Not too often: tries wait longer and longer by the launcher's own count, because every failure changes the claim's
 // status, and every change wakes the claim.
 import { conditionReason, conditionType, label, type NodeClaim } from '../../../api/index.ts';
 import { messageOf, parseTime } from '../../../base/index.ts';
+import { probeTickMs } from '../../../core/index.ts';
 import { CloudError, type Instance, isCloudError } from '../../../ports/index.ts';
+import { probeLifeMs } from '../../../state/index.ts';
 import type { ControllerContext } from '../../context.ts';
 import { aboutClaim, aboutPod } from '../../event-subjects.ts';
 import { claimCondition, restamped, withCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import { endClaim } from '../end-claim.ts';
 import type { HealthReporter } from '../health-reporter.ts';
-import type { Step } from './step.ts';
+import type { Step, StepResult } from './step.ts';
 
 const rememberMs = 3_600_000;
 /** Many claims are in doubt at the same moment (after a restart): one listing answers for all of them. */
@@ -31,6 +35,8 @@ interface Memory {
   /** A launch began and nobody knows how it ended. */
   inDoubt: boolean;
   failures: number;
+  /** Not before this long after `atMs`; as many failures ask for, if absent. */
+  pauseMs?: number;
 }
 
 export class Launcher {
@@ -68,8 +74,15 @@ export class Launcher {
     } catch (error) {
       const { failures = 0, inDoubt = false } = this.memories.get(uidOf(claim)) ?? {};
       // The provider's own errors say that there is no machine; any other leaves it open.
-      this.remember(claim, { inDoubt: inDoubt && !(error instanceof CloudError), failures: failures + 1 });
-      return this.failed(claim, error);
+      const stillInDoubt = inDoubt && !(error instanceof CloudError);
+      const isWaiting = isCloudError(error, 'insufficientCapacity') && this.isProbeWanted(claim);
+      this.remember(claim, {
+        inDoubt: stillInDoubt,
+        failures: failures + 1,
+        ...(isWaiting ? { pauseMs: probeTickMs } : {}),
+      });
+      if (isCloudError(error, 'insufficientCapacity')) this.noteShortage(claim);
+      return isWaiting ? this.waitsForCapacity(claim, error) : this.failed(claim, error);
     }
   };
 
@@ -100,15 +113,51 @@ export class Launcher {
   private async launch(claim: NodeClaim): Promise<Instance> {
     const failures = this.memories.get(uidOf(claim))?.failures ?? 0;
     this.remember(claim, { inDoubt: true, failures });
-    const instance = await this.context.cloud.create(claim);
+    const { cloud, clock, ledger } = this.context;
+    const { name = '', labels = {} } = claim.metadata;
+    const probing = ledger.pace.probe(name) !== undefined;
+    const instance = await cloud.create(claim, probing ? { probing } : {});
+    const [instanceType = '', zone = '', capacityType = ''] = [label.instanceType, label.zone, label.capacityType].map(
+      (key) => instance.labels[key],
+    );
+    ledger.pace.succeeded(labels[label.nodePool] ?? '', { instanceType, zone, capacityType }, clock.elapsed());
     this.logLaunch(claim, instance);
     return instance;
+  }
+
+  private noteShortage({ metadata }: NodeClaim): void {
+    const { cloud, clock, ledger } = this.context;
+    const pool = metadata.labels?.[label.nodePool] ?? '';
+    ledger.pace.failed(pool, cloud.failedOfferings?.() ?? [], clock.elapsed());
+  }
+
+  /** A probe goes on while one of its pods waits; not for ever, as the plan it came from grows old. */
+  private isProbeWanted({ metadata }: NodeClaim): boolean {
+    const { clock, cluster, ledger } = this.context;
+    const probe = ledger.pace.probe(metadata.name ?? '');
+    if (probe === undefined || clock.elapsed() - probe.startedMs >= probeLifeMs) return false;
+    return probe.pods.some((key) => {
+      const pod = cluster.pods.store.get(key);
+      return pod !== undefined && !pod.spec?.nodeName && pod.metadata.deletionTimestamp === undefined;
+    });
+  }
+
+  private waitsForCapacity(claim: NodeClaim, error: CloudError): StepResult {
+    const again = `tried again every ${probeTickMs / 1000} s while pods wait for it`;
+    this.tellPods(claim, error.message, again);
+    const change = {
+      type: conditionType.launched,
+      status: 'Unknown',
+      reason: 'InsufficientCapacity',
+      message: `${shortened(error.message)}; ${again}`,
+    } as const;
+    return { claim: withCondition(claim, change, this.context.clock.now()), againMs: probeTickMs };
   }
 
   private waitMs(claim: NodeClaim): number {
     const memory = this.memories.get(uidOf(claim));
     if (memory === undefined || memory.failures === 0) return 0;
-    const pauseMs = Math.min(retryMs.most, retryMs.first * 2 ** (memory.failures - 1));
+    const pauseMs = memory.pauseMs ?? Math.min(retryMs.most, retryMs.first * 2 ** (memory.failures - 1));
     return memory.atMs + pauseMs - this.context.clock.elapsed();
   }
 
@@ -155,7 +204,7 @@ export class Launcher {
         reason: 'InsufficientCapacityError',
         message: shortened(`NodeClaim ${name} event: ${error.message}`),
       });
-      this.tellPods(claim, error.message);
+      this.tellPods(claim, error.message, 'the next choice is planned without what failed');
       log.error('failed launching nodeclaim', error, { controller: 'nodeclaim.lifecycle', NodeClaim: { name } });
     }
     if (isCloudError(error, 'insufficientCapacity') || isCloudError(error, 'nodeClassNotReady')) {
@@ -190,13 +239,13 @@ export class Launcher {
   }
 
   /** Pods that waited for this claim hear that it failed, and what comes next. */
-  private tellPods({ metadata }: NodeClaim, problem: string): void {
+  private tellPods({ metadata }: NodeClaim, problem: string, whatNext: string): void {
     const { cluster, recorder } = this.context;
     for (const key of cluster.pods.promises.of(metadata.name ?? '')) {
       const pod = cluster.pods.store.get(key);
       if (pod === undefined || pod.spec?.nodeName || pod.metadata.deletionTimestamp !== undefined) continue;
       const message = `NodeClaim ${metadata.name} nominated for this pod failed to launch: ${problem}`;
-      const next = '; the next choice is planned without what failed';
+      const next = `; ${whatNext}`;
       recorder.publish({
         subject: aboutPod(pod),
         type: 'Warning',

@@ -59,13 +59,15 @@ class JoinedNodes {
 }
 
 export function liveness(context: ControllerContext, metrics: ClaimMetrics, health: HealthReporter): Step {
-  const { clock, log, time } = context;
+  const { clock, ledger, log, time } = context;
   const joined = new JoinedNodes(context);
   return async (claim) => {
     if (claimCondition(claim, conditionType.registered)?.status === 'True') {
       joined.forget(claim);
       return { claim };
     }
+    // A probe waits for capacity, and ends by its own rule (see launch.ts).
+    if (ledger.pace.probe(claim.metadata.name ?? '') !== undefined && !claim.status?.providerID) return { claim };
     const waits = [
       { type: conditionType.launched, limitMs: launchTimeoutMs, cause: 'launch_timeout' },
       { type: conditionType.registered, limitMs: registrationTimeoutMs, cause: 'registration_timeout' },
