@@ -83,5 +83,6 @@ export const resources = {
   resourceSlices: devices<KubeObject>('ResourceSlice', 'resourceslices', false),
   resourceClaims: devices<KubeObject>('ResourceClaim', 'resourceclaims', true),
   deviceClasses: devices<KubeObject>('DeviceClass', 'deviceclasses', false),
+  deviceTaintRules: devices<KubeObject>('DeviceTaintRule', 'devicetaintrules', false),
   leases: describe('coordination.k8s.io', 'v1')<Lease>('Lease', 'leases', true),
 } as const;

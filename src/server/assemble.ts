@@ -93,10 +93,16 @@ const contextResources: Record<ContextKind, Resource> = {
   ResourceSlice: resources.resourceSlices,
   ResourceClaim: resources.resourceClaims,
   DeviceClass: resources.deviceClasses,
+  DeviceTaintRule: resources.deviceTaintRules,
 };
 
 /** Followed only where devices are planned, and not on every cluster. */
-const deviceKinds: readonly string[] = ['ResourceSlice', 'ResourceClaim', 'DeviceClass'] satisfies ContextKind[];
+const deviceKinds: readonly string[] = [
+  'ResourceSlice',
+  'ResourceClaim',
+  'DeviceClass',
+  'DeviceTaintRule',
+] satisfies ContextKind[];
 
 /** Followed only where pods are spread by default: their owners and Services tell among whom. */
 const spreadKinds: readonly string[] = [
@@ -107,7 +113,11 @@ const spreadKinds: readonly string[] = [
 ] satisfies ContextKind[];
 
 /** Plans are a little less exact without these; roles of other charts do not grant them. */
-const dispensable: readonly string[] = ['csidrivers.storage.k8s.io', 'csistoragecapacities.storage.k8s.io'];
+const dispensable: readonly string[] = [
+  'csidrivers.storage.k8s.io',
+  'csistoragecapacities.storage.k8s.io',
+  'devicetaintrules.resource.k8s.io',
+];
 
 export function assemble(options: AssemblyOptions): Assembly {
   const { clock, log } = options;

@@ -37,6 +37,7 @@ export const contextKinds = [
   'ResourceSlice',
   'ResourceClaim',
   'DeviceClass',
+  'DeviceTaintRule',
 ] as const;
 export type ContextKind = (typeof contextKinds)[number];
 

@@ -103,7 +103,7 @@ podDeletionCostManagement: PodDeletionCostManagement
 {{- end }}
 {{- if (include "kerf.plansDevices" .) }}
 - apiGroups: [resource.k8s.io]
-  resources: [resourceslices, resourceclaims, deviceclasses]
+  resources: [resourceslices, resourceclaims, deviceclasses, devicetaintrules]
   verbs: [get, list, watch]
 {{- end }}
 {{- if (not .Values.shadow.enabled) }}

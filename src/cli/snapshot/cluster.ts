@@ -35,6 +35,7 @@ const wantedResources: Resource[] = [
   resources.resourceSlices,
   resources.resourceClaims,
   resources.deviceClasses,
+  resources.deviceTaintRules,
 ];
 
 /** What the API server's own clients ask for per page. */

@@ -1,6 +1,6 @@
 // The fields of dynamic resource allocation's objects that planning reads, with their types, and what instance types
 // declare about devices their nodes will bring.
-import { anything, fields, flag, integer, listOf, mapOf, openFields, quantity, type Shape, text } from './shape.ts';
+import { fields, flag, integer, listOf, mapOf, openFields, quantity, type Shape, text } from './shape.ts';
 
 const nodeSelector = openFields({
   nodeSelectorTerms: listOf(
@@ -23,6 +23,15 @@ const capacity = openFields(
   },
   ['value'],
 );
+const taint = openFields({ key: text, value: text, effect: text });
+const asked = {
+  deviceClassName: text,
+  selectors,
+  allocationMode: text,
+  count: integer,
+  tolerations: listOf(openFields({ key: text, operator: text, value: text, effect: text })),
+  capacity: openFields({ requests: mapOf(quantity) }),
+};
 const device = openFields(
   {
     ...reach,
@@ -30,6 +39,7 @@ const device = openFields(
     attributes: mapOf(openFields({ int: integer, bool: flag, string: text, version: text })),
     capacity: mapOf(capacity),
     allowMultipleAllocations: flag,
+    taints: listOf(taint),
     consumesCounters: listOf(openFields({ counterSet: text, counters }, ['counterSet'])),
   },
   ['name'],
@@ -84,57 +94,55 @@ export const dynamicResourcesShape: Shape = fields({
 });
 
 /** The parts of each kind, beside its metadata. */
-export const deviceShapes: Readonly<Record<'ResourceSlice' | 'ResourceClaim' | 'DeviceClass', Record<string, Shape>>> =
-  {
-    ResourceSlice: {
-      spec: openFields({
-        ...reach,
-        driver: text,
-        pool: openFields({ name: text, generation: integer, resourceSliceCount: integer }),
-        perDeviceNodeSelection: flag,
-        devices: listOf(device),
-        sharedCounters: listOf(openFields({ name: text, counters }, ['name'])),
-      }),
-    },
-    ResourceClaim: {
-      spec: openFields({
-        devices: openFields({
-          requests: listOf(
-            openFields(
-              {
-                name: text,
-                exactly: openFields({
-                  deviceClassName: text,
-                  selectors,
-                  allocationMode: text,
-                  count: integer,
-                  capacity: openFields({ requests: mapOf(quantity) }),
-                }),
-                firstAvailable: listOf(anything),
-              },
-              ['name'],
-            ),
+export const deviceShapes: Readonly<
+  Record<'ResourceSlice' | 'ResourceClaim' | 'DeviceClass' | 'DeviceTaintRule', Record<string, Shape>>
+> = {
+  ResourceSlice: {
+    spec: openFields({
+      ...reach,
+      driver: text,
+      pool: openFields({ name: text, generation: integer, resourceSliceCount: integer }),
+      perDeviceNodeSelection: flag,
+      devices: listOf(device),
+      sharedCounters: listOf(openFields({ name: text, counters }, ['name'])),
+    }),
+  },
+  ResourceClaim: {
+    spec: openFields({
+      devices: openFields({
+        requests: listOf(
+          openFields(
+            {
+              name: text,
+              exactly: openFields(asked),
+              firstAvailable: listOf(openFields({ name: text, ...asked }, ['name'])),
+            },
+            ['name'],
           ),
-          constraints: listOf(openFields({ requests: listOf(text), matchAttribute: text, distinctAttribute: text })),
+        ),
+        constraints: listOf(openFields({ requests: listOf(text), matchAttribute: text, distinctAttribute: text })),
+      }),
+    }),
+    status: openFields({
+      allocation: openFields({
+        nodeSelector,
+        devices: openFields({
+          results: listOf(
+            openFields({
+              driver: text,
+              pool: text,
+              device: text,
+              adminAccess: flag,
+              consumedCapacity: mapOf(quantity),
+            }),
+          ),
         }),
       }),
-      status: openFields({
-        allocation: openFields({
-          nodeSelector,
-          devices: openFields({
-            results: listOf(
-              openFields({
-                driver: text,
-                pool: text,
-                device: text,
-                adminAccess: flag,
-                consumedCapacity: mapOf(quantity),
-              }),
-            ),
-          }),
-        }),
-        reservedFor: listOf(openFields({ apiGroup: text, resource: text, name: text, uid: text })),
-      }),
-    },
-    DeviceClass: { spec: openFields({ selectors }) },
-  };
+      reservedFor: listOf(openFields({ apiGroup: text, resource: text, name: text, uid: text })),
+    }),
+  },
+  DeviceClass: { spec: openFields({ selectors, extendedResourceName: text }) },
+  DeviceTaintRule: {
+    spec: openFields({ deviceSelector: openFields({ driver: text, pool: text, device: text }), taint }),
+  },
+};

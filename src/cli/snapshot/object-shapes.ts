@@ -215,6 +215,7 @@ export const objectShapes: Readonly<Record<string, Shape>> = {
   ResourceSlice: object(deviceShapes.ResourceSlice),
   ResourceClaim: object(deviceShapes.ResourceClaim),
   DeviceClass: object(deviceShapes.DeviceClass),
+  DeviceTaintRule: object(deviceShapes.DeviceTaintRule),
   VolumeAttachment: object({ spec: openFields({ attacher: text, nodeName: text }) }),
   EC2NodeClass: object({
     spec: openFields({

@@ -45,6 +45,24 @@ function namesOf(claims: readonly ClaimWork[]): string {
   return claims.map(({ key }) => `"${key}"`).join(', ');
 }
 
+interface Way {
+  readonly claim: ClaimWork;
+  readonly request: DeviceRequest;
+}
+
+/** Every choice of one alternative per request; the first request's wishes count most. */
+function* choices(claims: readonly ClaimWork[]): Generator<Way[]> {
+  const lists = claims.flatMap((claim) => claim.requests.map((ways) => ways.map((request) => ({ claim, request }))));
+  const at = lists.map(() => 0);
+  for (;;) {
+    yield lists.map((ways, index) => ways[at[index] as number] as Way);
+    let index = lists.length - 1;
+    while (index >= 0 && (at[index] as number) + 1 >= (lists[index]?.length ?? 0)) at[index--] = 0;
+    if (index < 0) return;
+    at[index] = (at[index] as number) + 1;
+  }
+}
+
 interface Slot {
   readonly claim: ClaimWork;
   readonly request: DeviceRequest;
@@ -66,21 +84,43 @@ class Search {
 
   run(): Allocation | { readonly error: string } {
     const { claims, place, budget } = this.asked;
-    for (const claim of claims) {
-      for (const request of claim.requests) {
-        const error = this.addSlots(claim, request);
-        if (error !== undefined) return { error };
+    let why: string | undefined;
+    let isFirst = true;
+    for (const ways of choices(claims)) {
+      // With alternatives, each choice counts: there may be very many of them.
+      if (!isFirst && budget.steps-- < 0) break;
+      isFirst = false;
+      const error = this.prepare(ways);
+      if (error !== undefined) {
+        why ??= error;
+        if (this.failure !== undefined) break;
+        continue;
       }
-      const wanted = this.slots.filter((slot) => slot.claim === claim).length;
-      if (wanted > mostDevicesPerClaim) {
-        return { error: `resourceclaim "${claim.key}" asks for ${wanted} devices; ${mostDevicesPerClaim} is the most` };
-      }
+      const set = this.fill(0, -1, place.set);
+      if (set !== undefined) return { set, taken: this.taken };
+      if (this.failure !== undefined) break;
+      why = noneFree(claims);
     }
-    const set = this.fill(0, -1, place.set);
     if (this.failure !== undefined) return { error: this.failure };
-    if (set !== undefined) return { set, taken: this.taken };
-    if (budget.steps >= 0) return { error: noneFree(claims) };
+    if (budget.steps >= 0) return { error: why ?? noneFree(claims) };
     return { error: `gave up looking for devices for ${namesOf(claims)} after ${mostSteps} steps` };
+  }
+
+  /** The slots of these requests, one choice of alternatives. */
+  private prepare(ways: readonly Way[]): string | undefined {
+    this.slots.length = 0;
+    const wanted = new Map<ClaimWork, number>();
+    for (const { claim, request } of ways) {
+      const before = this.slots.length;
+      const error = this.addSlots(claim, request);
+      if (error !== undefined) return error;
+      wanted.set(claim, (wanted.get(claim) ?? 0) + this.slots.length - before);
+    }
+    for (const [claim, count] of wanted) {
+      if (count > mostDevicesPerClaim)
+        return `resourceclaim "${claim.key}" asks for ${count} devices; ${mostDevicesPerClaim} is the most`;
+    }
+    return undefined;
   }
 
   private addSlots(claim: ClaimWork, request: DeviceRequest): string | undefined {
@@ -148,6 +188,7 @@ class Search {
 
   /** How much of its capacity the request would take, or undefined if the device cannot give it now. */
   private available(device: Device, request: DeviceRequest): ReadonlyMap<string, bigint> | undefined {
+    if (!device.taints.every(request.tolerates)) return undefined;
     const mine = this.taken.filter((own) => own.device === device);
     if (!device.shared && (mine.length > 0 || this.asked.use.isTaken(device))) return undefined;
     const wanted = consumptionOf(device, request.capacity);
@@ -182,19 +223,22 @@ class Search {
       return this.taken.every((other, at) => {
         const { claim, request } = this.slotOfTaken[at] as Slot;
         if (claim !== slot.claim || !concerns(constraint, request)) return true;
-        return this.valueOf(other.device, constraint) === own;
+        return (this.valueOf(other.device, constraint) === own) !== constraint.isDistinct;
       });
     });
   }
 
   /** The attribute's value in words, or which devices it will be equal with: never the same as a value. */
-  private valueOf(device: Device, { attribute }: CommonAttribute): string | undefined {
+  private valueOf(device: Device, { attribute, isDistinct }: CommonAttribute): string | undefined {
     const value = attributeOf(device, attribute);
     if (value !== undefined) return JSON.stringify(value);
+    // What devices will have in common is known, but not what they will not.
+    if (isDistinct) return undefined;
     return this.asked.bonds.get(attribute)?.get(device.id)?.toString();
   }
 }
 
-function concerns({ requests }: CommonAttribute, { name }: DeviceRequest): boolean {
-  return requests.size === 0 || requests.has(name);
+/** A constraint names requests, or single alternatives of them. */
+function concerns({ requests }: CommonAttribute, { name, of }: DeviceRequest): boolean {
+  return requests.size === 0 || requests.has(name) || requests.has(of);
 }

@@ -1,12 +1,15 @@
 // What a ResourceClaim asks for, checked and compiled: requests for a number of devices or for all of them, each with the
-// selectors of its class and its own, and the attributes that devices must have in common. What cannot be honoured is an
-// error in words; pods with such a claim find no place.
+// selectors of its class and its own, alternatives in the order of preference, and the attributes that devices must have
+// in common or must not share. What cannot be honoured is an error in words; pods with such a claim find no place.
 
 import type {
   ClaimConstraint,
   ClaimRequest,
   DeviceClass,
   DeviceSelectorSpec,
+  DeviceTaint,
+  DeviceToleration,
+  ExactRequest,
   ResourceClaim,
 } from '../kube/device-objects.ts';
 import { keyOf } from '../kube/objects.ts';
@@ -19,17 +22,23 @@ export type DeviceSelector = (device: Device) => boolean | { readonly error: str
 export type CompileDeviceSelector = (expression: string) => DeviceSelector | { readonly error: string };
 
 export interface DeviceRequest {
+  /** Of an alternative `request/alternative`. */
   readonly name: string;
+  /** The request an alternative belongs to. */
+  readonly of: string;
   /** Undefined asks for all that match. */
   readonly count: number | undefined;
   /** Whether all its selectors, and those of its class, want the device. */
   readonly selects: DeviceSelector;
   /** Of shared devices: how much of each capacity. */
   readonly capacity: ReadonlyMap<string, bigint>;
+  readonly tolerates: (taint: DeviceTaint) => boolean;
 }
 
 export interface CommonAttribute {
   readonly attribute: string;
+  /** Every device has another value, instead of all the same. */
+  readonly isDistinct: boolean;
   /** Empty means all requests of the claim. */
   readonly requests: ReadonlySet<string>;
 }
@@ -38,7 +47,8 @@ export interface ClaimWork {
   readonly key: string;
   /** The same for claims that ask for the same. */
   readonly like: string;
-  readonly requests: readonly DeviceRequest[];
+  /** One of each list is to be had; most lists have one entry. */
+  readonly requests: readonly (readonly DeviceRequest[])[];
   readonly common: readonly CommonAttribute[];
 }
 
@@ -53,13 +63,13 @@ export interface RequestContext {
 export function claimWork(context: RequestContext, claim: ResourceClaim): ClaimWork | { readonly error: string } {
   const { requests = [], constraints = [] } = claim.spec?.devices ?? {};
   const key = keyOf(claim.metadata);
-  const compiled: DeviceRequest[] = [];
+  const compiled: DeviceRequest[][] = [];
   for (const request of requests) {
-    const result = deviceRequest(context, request);
+    const result = alternatives(context, request);
     if ('error' in result) return { error: `resourceclaim "${key}", request "${request.name}": ${result.error}` };
     compiled.push(result);
   }
-  const wanted = compiled.reduce((sum, { count = 0 }) => sum + count, 0);
+  const wanted = compiled.reduce((sum, ways) => sum + Math.max(...ways.map(({ count = 0 }) => count)), 0);
   if (wanted > mostDevicesPerClaim) {
     return { error: `resourceclaim "${key}" asks for ${wanted} devices; ${mostDevicesPerClaim} is the most` };
   }
@@ -72,9 +82,24 @@ export function claimWork(context: RequestContext, claim: ResourceClaim): ClaimW
   return { key, like: JSON.stringify([requests, constraints]), requests: compiled, common };
 }
 
-function deviceRequest(context: RequestContext, request: ClaimRequest): DeviceRequest | { error: string } {
-  const { exactly } = request;
-  if (exactly === undefined) return { error: 'only "exactly" is supported, not a list of alternatives' };
+function alternatives(context: RequestContext, request: ClaimRequest): DeviceRequest[] | { error: string } {
+  const { name, exactly, firstAvailable = [] } = request;
+  const ways = exactly === undefined ? firstAvailable : [exactly];
+  if (ways.length === 0) return { error: 'neither "exactly" nor "firstAvailable" says what is asked for' };
+  const compiled: DeviceRequest[] = [];
+  for (const way of ways) {
+    const result = deviceRequest(context, way, { of: name, name: 'name' in way ? `${name}/${way.name}` : name });
+    if ('error' in result) return result;
+    compiled.push(result);
+  }
+  return compiled;
+}
+
+function deviceRequest(
+  context: RequestContext,
+  exactly: ExactRequest,
+  names: Pick<DeviceRequest, 'name' | 'of'>,
+): DeviceRequest | { error: string } {
   const className = exactly.deviceClassName ?? '';
   const deviceClass = context.classes.get(className);
   if (deviceClass === undefined) return { error: `deviceclass "${className}" not found` };
@@ -87,11 +112,20 @@ function deviceRequest(context: RequestContext, request: ClaimRequest): DeviceRe
     selectors.push(selector);
   }
   return {
-    name: request.name,
+    ...names,
     count: mode === 'All' ? undefined : (exactly.count ?? 1),
     selects: selectedByAll(selectors),
     capacity: new Map(Object.entries(exactly.capacity?.requests ?? {}).map(([name, value]) => [name, amountOf(value)])),
+    tolerates: (taint) => (exactly.tolerations ?? []).some((toleration) => toleratesTaint(toleration, taint)),
   };
+}
+
+/** As for nodes: an empty key or effect stands for all of them. */
+function toleratesTaint({ key, operator, value, effect }: DeviceToleration, taint: DeviceTaint): boolean {
+  if (effect && effect !== taint.effect) return false;
+  if (key && key !== taint.key) return false;
+  if ((operator || 'Equal') === 'Exists') return true;
+  return Boolean(key) && operator !== 'Exists' && (value ?? '') === (taint.value ?? '');
 }
 
 function selectedByAll(selectors: readonly DeviceSelector[]): DeviceSelector {
@@ -140,7 +174,7 @@ function commonAttribute({
   distinctAttribute,
   requests,
 }: ClaimConstraint): CommonAttribute | { error: string } {
-  if (distinctAttribute !== undefined) return { error: 'distinctAttribute is not supported' };
-  if (matchAttribute === undefined) return { error: 'a constraint names no attribute' };
-  return { attribute: matchAttribute, requests: new Set(requests) };
+  const attribute = matchAttribute ?? distinctAttribute;
+  if (attribute === undefined) return { error: 'a constraint names no attribute' };
+  return { attribute, isDistinct: matchAttribute === undefined, requests: new Set(requests) };
 }

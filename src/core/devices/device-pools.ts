@@ -3,7 +3,14 @@
 // yet, or no more, are left out by the caller.
 
 import { parseQuantity } from '../../base/index.ts';
-import type { DeviceAttribute, DeviceCapacity, ResourceSlice, SliceDevice } from '../kube/device-objects.ts';
+import type {
+  DeviceAttribute,
+  DeviceCapacity,
+  DeviceTaint,
+  DeviceTaintRule,
+  ResourceSlice,
+  SliceDevice,
+} from '../kube/device-objects.ts';
 import { type Reach, type ReachContext, reachOf } from './reach.ts';
 
 export interface CounterUse {
@@ -23,7 +30,27 @@ export interface Device {
   /** May serve several claims at a time, each with a part of its capacity. */
   readonly shared: boolean;
   readonly counters: readonly CounterUse[];
+  /** Those that keep requests away. */
+  readonly taints: readonly DeviceTaint[];
 }
+
+/** What taints devices beside their slices. */
+export type TaintsOf = (driver: string, pool: string, device: string) => readonly DeviceTaint[];
+
+const keepsAway = ({ effect }: DeviceTaint): boolean => effect === 'NoSchedule' || effect === 'NoExecute';
+
+export function taintsByRules(rules: readonly DeviceTaintRule[]): TaintsOf {
+  const known = rules.flatMap(({ spec }) =>
+    spec?.taint === undefined ? [] : [{ ...spec.deviceSelector, taint: spec.taint }],
+  );
+  const names = (own: string | undefined, value: string): boolean => own === undefined || own === value;
+  return (driver, pool, device) =>
+    known.flatMap((rule) =>
+      names(rule.driver, driver) && names(rule.pool, pool) && names(rule.device, device) ? [rule.taint] : [],
+    );
+}
+
+const noTaints: TaintsOf = () => [];
 
 export interface DevicePool {
   readonly driver: string;
@@ -43,7 +70,11 @@ export function ownerOf({ metadata }: ResourceSlice): string | undefined {
 }
 
 /** Devices can be used where their slices say, unless it is said here. */
-export function devicePools(context: ReachContext, slices: readonly ResourceSlice[], reach?: Reach): DevicePool[] {
+export function devicePools(
+  context: ReachContext,
+  slices: readonly ResourceSlice[],
+  { reach, taintsOf = noTaints }: { reach?: Reach; taintsOf?: TaintsOf } = {},
+): DevicePool[] {
   const byPool = new Map<string, ResourceSlice[]>();
   for (const slice of slices) {
     const key = JSON.stringify([slice.spec?.driver, slice.spec?.pool?.name]);
@@ -51,10 +82,17 @@ export function devicePools(context: ReachContext, slices: readonly ResourceSlic
     if (own) own.push(slice);
     else byPool.set(key, [slice]);
   }
-  return [...byPool].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, own]) => poolOf(context, own, reach));
+  return [...byPool]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([, own]) => poolOf(context, own, reach, taintsOf));
 }
 
-function poolOf(context: ReachContext, slices: readonly ResourceSlice[], reach: Reach | undefined): DevicePool {
+function poolOf(
+  context: ReachContext,
+  slices: readonly ResourceSlice[],
+  reach: Reach | undefined,
+  taintsOf: TaintsOf,
+): DevicePool {
   const generationOf = (slice: ResourceSlice): number => slice.spec?.pool?.generation ?? 0;
   const newest = Math.max(...slices.map(generationOf));
   const current = slices.filter((slice) => generationOf(slice) === newest);
@@ -79,7 +117,7 @@ function poolOf(context: ReachContext, slices: readonly ResourceSlice[], reach: 
       const isLeft = (slice: ResourceSlice): boolean => !nodes.has(ownerOf(slice) ?? '');
       if (slices.every(isLeft)) return pool;
       const left = slices.filter(isLeft);
-      return left.length === 0 ? undefined : poolOf(context, left, reach);
+      return left.length === 0 ? undefined : poolOf(context, left, reach, taintsOf);
     },
   };
   const names = new Set<string>();
@@ -88,7 +126,7 @@ function poolOf(context: ReachContext, slices: readonly ResourceSlice[], reach: 
       pool.invalid ||= names.has(device.name);
       names.add(device.name);
       const usable = reach ?? reachOf(context, slice.spec?.perDeviceNodeSelection ? device : (slice.spec ?? {}));
-      const compiled = deviceOf(device, pool, usable);
+      const compiled = deviceOf(device, pool, usable, taintsOf);
       pool.invalid ||= compiled.counters.some((use) => !counters.has(use.counter));
       devices.push(compiled);
     }
@@ -96,7 +134,7 @@ function poolOf(context: ReachContext, slices: readonly ResourceSlice[], reach: 
   return pool;
 }
 
-function deviceOf(device: SliceDevice, pool: DevicePool, reach: Reach): Device {
+function deviceOf(device: SliceDevice, pool: DevicePool, reach: Reach, taintsOf: TaintsOf): Device {
   const counters: CounterUse[] = [];
   for (const { counterSet, counters: own = {} } of device.consumesCounters ?? []) {
     for (const [counter, { value }] of Object.entries(own)) {
@@ -112,6 +150,7 @@ function deviceOf(device: SliceDevice, pool: DevicePool, reach: Reach): Device {
     capacity: device.capacity ?? {},
     shared: device.allowMultipleAllocations === true,
     counters,
+    taints: [...(device.taints ?? []), ...taintsOf(pool.driver, pool.name, device.name)].filter(keepsAway),
   };
 }
 

@@ -7,7 +7,7 @@ import type { ResourceClaim, ResourceSlice } from '../kube/device-objects.ts';
 import type { Machine } from '../nodes/machines.ts';
 import type { DynamicResources, PoolInstanceTypes } from '../snapshot.ts';
 import { type ClaimWork, type CompileDeviceSelector, claimWork, remembering } from './claim-requests.ts';
-import { amountOf, type DevicePool, deviceId, devicePools, ownerOf } from './device-pools.ts';
+import { amountOf, type DevicePool, deviceId, devicePools, ownerOf, taintsByRules } from './device-pools.ts';
 import { type Reach, type ReachContext, reachOfSelector } from './reach.ts';
 import { type TypeDevices, typeDevicesIn } from './type-devices.ts';
 
@@ -47,7 +47,7 @@ export function deviceWorld(context: DeviceWorldContext): DeviceWorld {
       held.set(key, heldClaim(context, claim));
   }
   const brought = typeDevicesIn(context);
-  const pools = devicePools(context, publishedSlices(context));
+  const pools = devicePools(context, publishedSlices(context), { taintsOf: taintsByRules(objects.deviceTaintRules) });
   return { pools, work, held, brought, carried: carriedDevices(context, brought) };
 }
 

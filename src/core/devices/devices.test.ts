@@ -221,15 +221,16 @@ describe('requests', () => {
   });
 
   test.each([
-    ['alternatives', claim('one', [{ name: 'r', firstAvailable: [{ name: 's' }] }]), 'only "exactly" is supported'],
+    ['a request for nothing', claim('one', [{ name: 'r' }]), 'says what is asked for'],
+    [
+      'an alternative of a class that is not there',
+      claim('one', [{ name: 'r', firstAvailable: [{ name: 's', deviceClassName: 'none' }] }]),
+      'deviceclass "none" not found',
+    ],
     ['a class that is not there', claim('one', [request({ deviceClassName: 'none' })]), 'deviceclass "none" not found'],
     ['a selector that is not CEL', claim('one', [request({ selectors: [{}] })]), 'only CEL selectors'],
     ['a selector that cannot be read', claim('one', [request(selecting('nonsense'))]), 'cannot read nonsense'],
-    [
-      'distinct attributes',
-      claim('one', [request()], { constraints: [{ distinctAttribute: 'a/b' }] }),
-      'distinctAttribute',
-    ],
+    ['a constraint without an attribute', claim('one', [request()], { constraints: [{}] }), 'names no attribute'],
     ['more devices than the API allows', claim('one', [request({ count: 33 })]), 'asks for 33 devices'],
   ])('%s are an error', (_, own, message) => {
     const item = user('a', 'one');

@@ -20,6 +20,7 @@ const shared = (id: string, slots: bigint): Device => ({
   capacity: { memory: { value: '10' } },
   shared: true,
   counters: [{ counter: 'all/slots', amount: slots }],
+  taints: [],
 });
 const tallyOf = (...uses: [Device, bigint][]): Tally => {
   const tally = new Tally();

@@ -35,7 +35,7 @@ function compiled(context: ReachContext, declared: DynamicResources): TypeDevice
   const pools = devicePools(
     context,
     templates.map((template) => sliceOf(template, templates)),
-    { kind: 'own' },
+    { reach: { kind: 'own' } },
   );
   return { pools, bonds: bondsOf(bindings) };
 }

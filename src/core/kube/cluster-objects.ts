@@ -4,7 +4,7 @@
 
 import type { Snapshot, SnapshotObject } from '../snapshot.ts';
 import { withDefaultSpread } from './default-spread.ts';
-import type { DeviceClass, ResourceClaim, ResourceSlice } from './device-objects.ts';
+import type { DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice } from './device-objects.ts';
 import {
   type CSIDriver,
   type CSINode,
@@ -43,6 +43,7 @@ export interface ClusterObjects {
   /** By `namespace/name`. */
   readonly resourceClaims: ReadonlyMap<string, ResourceClaim>;
   readonly deviceClasses: ReadonlyMap<string, DeviceClass>;
+  readonly deviceTaintRules: readonly DeviceTaintRule[];
 }
 
 export function clusterObjects(snapshot: Snapshot): ClusterObjects {
@@ -84,5 +85,6 @@ export function clusterObjects(snapshot: Snapshot): ClusterObjects {
       listOf<ResourceClaim>('ResourceClaim').map((claim) => [namespacedKey(claim.metadata), claim]),
     ),
     deviceClasses: mapOf<DeviceClass>('DeviceClass'),
+    deviceTaintRules: listOf<DeviceTaintRule>('DeviceTaintRule'),
   };
 }

@@ -38,8 +38,29 @@ export interface NodeReach {
   nodeSelector?: NodeSelector;
 }
 
+/** NoSchedule and NoExecute keep requests away that do not tolerate it; other effects only inform. */
+export interface DeviceTaint {
+  key?: string;
+  value?: string;
+  effect?: string;
+}
+
+export interface DeviceToleration {
+  key?: string;
+  operator?: string;
+  value?: string;
+  effect?: string;
+}
+
+/** Taints all devices that have everything it names. */
+export interface DeviceTaintRule {
+  metadata: Metadata;
+  spec?: { deviceSelector?: { driver?: string; pool?: string; device?: string }; taint?: DeviceTaint };
+}
+
 export interface SliceDevice extends NodeReach {
   name: string;
+  taints?: DeviceTaint[];
   attributes?: Readonly<Record<string, DeviceAttribute>>;
   capacity?: Readonly<Record<string, DeviceCapacity>>;
   allowMultipleAllocations?: boolean;
@@ -63,7 +84,11 @@ export interface DeviceSelectorSpec {
 
 export interface DeviceClass {
   metadata: Metadata;
-  spec?: { selectors?: DeviceSelectorSpec[] };
+  spec?: {
+    selectors?: DeviceSelectorSpec[];
+    /** Pods that ask for this resource get devices of the class. */
+    extendedResourceName?: string;
+  };
 }
 
 export interface ExactRequest {
@@ -72,13 +97,15 @@ export interface ExactRequest {
   allocationMode?: string;
   count?: number;
   adminAccess?: boolean;
+  tolerations?: DeviceToleration[];
   capacity?: { requests?: Readonly<Record<string, string | number>> };
 }
 
 export interface ClaimRequest {
   name: string;
   exactly?: ExactRequest;
-  firstAvailable?: unknown[];
+  /** Alternatives, the first wanted most. */
+  firstAvailable?: (ExactRequest & { name: string })[];
 }
 
 export interface ClaimConstraint {

@@ -54,7 +54,7 @@ export const clusterRights: readonly Right[] = [
   { group: 'apps', resources: ['replicasets', 'statefulsets'], verbs: read, when: 'defaultSpread' },
   {
     group: 'resource.k8s.io',
-    resources: ['resourceslices', 'resourceclaims', 'deviceclasses'],
+    resources: ['resourceslices', 'resourceclaims', 'deviceclasses', 'devicetaintrules'],
     verbs: read,
     when: 'devices',
   },
