@@ -26,6 +26,8 @@ const listingFreshMs = 1_000;
 const retryMs = { first: 1_000, most: 60_000 };
 /** What an event may hold; a provider's error may be a page long. */
 const mostMessage = 1_024;
+/** Pods of a probe hear of its first failure, and then every five minutes. */
+const probeTellEvery = 20;
 const podEventRate = { perSecond: 5, burst: 10 };
 
 interface Memory {
@@ -82,7 +84,7 @@ export class Launcher {
         ...(isWaiting ? { pauseMs: probeTickMs } : {}),
       });
       if (isCloudError(error, 'insufficientCapacity')) this.noteShortage(claim);
-      return isWaiting ? this.waitsForCapacity(claim, error) : this.failed(claim, error);
+      return isWaiting ? this.waitsForCapacity(claim, error, failures) : this.failed(claim, error);
     }
   };
 
@@ -142,9 +144,9 @@ export class Launcher {
     });
   }
 
-  private waitsForCapacity(claim: NodeClaim, error: CloudError): StepResult {
+  private waitsForCapacity(claim: NodeClaim, error: CloudError, failures: number): StepResult {
     const again = `tried again every ${probeTickMs / 1000} s while pods wait for it`;
-    this.tellPods(claim, error.message, again);
+    if (failures % probeTellEvery === 0) this.tellPods(claim, error.message, again);
     const change = {
       type: conditionType.launched,
       status: 'Unknown',
