@@ -78,7 +78,7 @@ export { RequestsOfPods } from './resources/pod-requests.ts';
 export { ResourceTable } from './resources/resource-table.ts';
 export { type OfferingName } from './shortage/families.ts';
 export { OfferingMemory } from './shortage/offering-memory.ts';
-export { firstSpellMs, probeEveryMs, probeShare, probeTickMs } from './shortage/spells.ts';
+export { firstSpellMs, probeShare, probeTickMs } from './shortage/spells.ts';
 export type {
   DefaultSpreadConstraint,
   DynamicResources,

@@ -1,7 +1,7 @@
 export { Cluster, type ContextKind } from './cluster.ts';
 export type { LaunchPause } from './launch-backoff.ts';
 export { LaunchLedger } from './launch-ledger.ts';
-export { LaunchPace, offeringKey, type Probe, probeLifeMs } from './launch-pace.ts';
+export { offeringKey, probeLifeMs } from './launch-pace.ts';
 export {
   capacityOf,
   conditionOf,

@@ -66,7 +66,7 @@ export class LaunchPace {
     });
     for (const each of failed) touch(this.failures, offeringKey(each), nowMs);
     drop(this.failures, nowMs - troubleMs);
-    for (const listener of [...this.listeners]) listener(false);
+    for (const listener of this.listeners) listener(false);
   }
 
   succeeded(pool: string, offering: FailedOffering, nowMs: number): void {
@@ -80,7 +80,7 @@ export class LaunchPace {
       if (most < fullPace) this.allowances.set(pool, { most, failures: 0, notBeforeMs: 0 });
       else this.allowances.delete(pool);
     }
-    for (const listener of [...this.listeners]) listener(true);
+    for (const listener of this.listeners) listener(true);
   }
 
   /** Whether all of them failed within the last half hour. */

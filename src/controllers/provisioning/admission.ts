@@ -16,7 +16,7 @@ export interface Admitted {
   /** Begin now. */
   now: PlannedNode[];
   /** Begin when one of the first is launched, or none is answered in time. */
-  then: PlannedNode[];
+  next: PlannedNode[];
   /** Wait until what failed before works again. */
   held: PlannedNode[];
 }
@@ -29,7 +29,7 @@ export function admitted(
   const { pace } = ledger;
   const nowMs = clock.elapsed();
   const offerings = new PlannedOfferings();
-  const result: Admitted = { now: [], then: [], held: [] };
+  const result: Admitted = { now: [], next: [], held: [] };
   const unproven = new Map<string, number>();
   for (const node of planned) {
     const most = pace.isFailing(node.nodePool) ? aheadAtOnce.failing : aheadAtOnce.usual;
@@ -42,7 +42,7 @@ export function admitted(
     } else if (isBurst && !pace.isProven(keys, nowMs)) {
       const count = (unproven.get(node.nodePool) ?? 0) + 1;
       unproven.set(node.nodePool, count);
-      result[count > most ? 'then' : 'now'].push(node);
+      result[count > most ? 'next' : 'now'].push(node);
     } else result.now.push(node);
   }
   return result;

@@ -116,11 +116,11 @@ export class Provisioner {
     reportPools(this.context, plan, emptyPools);
     reportNewNodes(this.context, plan, clock.elapsed() - startedMs);
     const typesOf = (pool: string): readonly InstanceTypeSpec[] => byPool.get(pool) ?? [];
-    const { now, then, held } = admitted(this.context, plan.newNodes, typesOf);
+    const { now, next, held } = admitted(this.context, plan.newNodes, typesOf);
     await this.write(now, { pools, typesOf, claims });
-    const follow = then.length > 0 && (await mayFollow(this.context));
-    if (follow) await this.write(then, { pools, typesOf, claims });
-    const heldBack = [...held, ...(follow ? [] : then)];
+    const follow = next.length > 0 && (await mayFollow(this.context));
+    if (follow) await this.write(next, { pools, typesOf, claims });
+    const heldBack = [...held, ...(follow ? [] : next)];
     this.reportHeld(heldBack);
     await nominate(this.context, plan.existingNodes);
     await reportPlan(this.context, plan, claims, this.metrics);
