@@ -39,7 +39,7 @@ const pollMs = 10_000;
 /** A run this late after the one before is worth a line in the log. */
 const lateMs = 900_000;
 /** Looking again at a cluster in which nothing changed, only to tell the same once more, may take this share of the time. */
-const quietShare = 0.05;
+const quietShare = 0.01;
 /** What a pool without a bound shows: gauges have no infinity. */
 const unlimited = 2 ** 31 - 1;
 const notSyncedMs = 1_000;
