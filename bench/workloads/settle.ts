@@ -2,7 +2,7 @@
 // puts them and the nodes are gone, as they would be some minutes later.
 import { atOnce, type Sliced } from '../../src/base/index.ts';
 import type { Command, MethodOutcome, Round, Sets, Snapshot, SnapshotObject } from '../../src/core/index.ts';
-import { emptinessCommand, Round as NewRound, planSnapshot, singleNodeCommand } from '../../src/core/index.ts';
+import { emptinessCommand, Round as NewRound, singleNodeCommand } from '../../src/core/index.ts';
 import { machineOf, nodeOf, typeNamed } from './fragmented.ts';
 
 export type MultiMethod = (round: Round, ahead: Sets) => Sliced<Pick<MethodOutcome, 'command' | 'memory'>>;
@@ -57,16 +57,13 @@ function carriedOut(snapshot: Snapshot, command: Command, number: number): { sna
   const movingSet = new Set(moving);
   const others = staying.filter((object) => !movingSet.has(object));
   // Pods go where the decision put them: a scheduler that packs otherwise would only make the next command another one.
-  const plan = planSnapshot(
-    { ...snapshot, objects: { ...snapshot.objects, items: [...others, ...moving.map(waiting)] } },
-    { improve: false },
-  );
-  const placeOf = new Map(plan.existingNodes.flatMap(({ name, pods }) => pods.map((pod) => [pod, name] as const)));
+  const placeOf = new Map(command.placements.flatMap(({ name, pods }) => pods.map((pod) => [pod, name] as const)));
   const newNames = added.filter(({ kind }) => kind === 'Node').map(({ metadata }) => metadata.name);
-  for (const [index, { pods }] of plan.newNodes.entries()) {
+  for (const [index, replacement] of command.replacements.entries()) {
+    const pods = replacement.kind === 'planned' ? replacement.node.pods : [];
     for (const pod of pods) placeOf.set(pod, newNames[index] ?? '');
   }
-  if (placeOf.size !== moving.length || plan.newNodes.length !== newNames.length) {
+  if (!moving.every(({ metadata }) => placeOf.has(`default/${metadata.name}`))) {
     throw new Error(`a pod lost its place after ${command.members.length} nodes went`);
   }
   const moved = moving.map((pod) => onNode(pod, placeOf.get(`default/${pod.metadata.name}`) ?? ''));
@@ -74,12 +71,6 @@ function carriedOut(snapshot: Snapshot, command: Command, number: number): { sna
     snapshot: { ...snapshot, objects: { ...snapshot.objects, items: [...others, ...added, ...moved] } },
     evictions: moving.length,
   };
-}
-
-function waiting(pod: SnapshotObject): SnapshotObject {
-  const { nodeName: _, ...spec } = pod['spec'] as Record<string, unknown>;
-  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }];
-  return { ...pod, spec, status: { phase: 'Pending', conditions } };
 }
 
 function onNode(pod: SnapshotObject, nodeName: string): SnapshotObject {

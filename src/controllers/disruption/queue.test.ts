@@ -177,6 +177,55 @@ test('a replacement that was seen initialized is not looked at again while other
   expect(await isGoing('a')).toBe(true);
 });
 
+describe('of several replacements for consolidation', () => {
+  const several = (members: Member[], ...pools: string[]): Command => ({
+    ...replacing(members),
+    reason: 'Underutilized',
+    consolidationType: 'single',
+    replacements: pools.map((nodePool) => ({ kind: 'template', nodePool })),
+  });
+  const others = async (): Promise<string[]> =>
+    (await at.bench.list<NodeClaim>(nodeClaims)).flatMap(({ metadata }) =>
+      metadata.name === 'a' ? [] : [metadata.name ?? ''],
+    );
+  const opened = async (): Promise<Member[]> => {
+    at = await openDisruption();
+    await at.bench.machine('default', 'a', quiet);
+    return membersOf('a');
+  };
+
+  test('none stays if one cannot be made', async () => {
+    const members = await opened();
+    await expect(at.queue.start(several(members, 'default', 'no-such-pool'), at.signal)).rejects.toThrow();
+    expect(await others()).toEqual([]);
+    expect([await isGoing('a'), await at.isTainted('a')]).toEqual([false, false]);
+  });
+
+  test('none stays if one fails to come, and nothing was drained', async () => {
+    const members = await opened();
+    await at.queue.start(several(members, 'default', 'default', 'default'), at.signal);
+    const [first = '', second = ''] = await others();
+    await at.bench.machine('default', first, quiet);
+    await at.bench.run(2_000);
+    await at.bench.remove(nodeClaims, second);
+    await at.bench.run(5_000);
+    expect(await others()).toEqual([]);
+    expect([await isGoing('a'), await at.isTainted('a'), at.queue.has('a')]).toEqual([false, false, false]);
+  });
+
+  test('one that pods have come to stays', async () => {
+    const members = await opened();
+    await at.queue.start(several(members, 'default', 'default'), at.signal);
+    const [first = '', second = ''] = await others();
+    await at.bench.machine('default', first, quiet);
+    await at.bench.apply(resources.pods, podOn('p', first));
+    await at.bench.run(2_000);
+    await at.bench.remove(nodeClaims, second);
+    await at.bench.run(5_000);
+    expect(await others()).toEqual([first]);
+  });
+});
+
 test('existing nodes that pods move to are nominated, and the pods are told; a buffer pod never arrives', async () => {
   at = await openDisruption();
   for (const name of ['a', 'b', 'c']) await at.bench.machine('default', name, quiet);

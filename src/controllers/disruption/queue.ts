@@ -4,13 +4,15 @@
 // Promises:
 // 1. A node is in at most one command.
 // 2. Nothing is deleted before every replacement has been seen initialized.
-// 3. The model counts nodes as leaving only after the replacements exist: otherwise their pods would be planned twice.
+// 3. Of several replacements for consolidation all come or none stays, unless pods came to it meanwhile.
+// 4. The model counts nodes as leaving only after the replacements exist: otherwise their pods would be planned twice.
 import type { NodeClaim } from '../../api/index.ts';
 import { conditionType, isTrue, label } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import {
   type Command,
   decisionOf,
+  isOwnedByDaemonSet,
   podCount,
   policyOf,
   type Replacement,
@@ -202,8 +204,41 @@ export class CommandQueue {
 
   private async createAll(command: Command): Promise<{ name: string; isReady: boolean }[]> {
     if (command.replacements.length === 0) return [];
-    const created = await Promise.all(command.replacements.map((each) => this.create(each, command)));
-    return created.map(({ metadata }) => ({ name: metadata.name ?? '', isReady: false }));
+    const outcomes = await Promise.allSettled(command.replacements.map((each) => this.create(each, command)));
+    const created = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value.metadata.name ?? ''] : []));
+    const failure = outcomes.find((each) => each.status === 'rejected');
+    if (failure !== undefined) {
+      await this.withdraw(command, created);
+      throw failure.reason;
+    }
+    return created.map((name) => ({ name, isReady: false }));
+  }
+
+  /**
+   * Replacements that came in vain: consolidation needs all of them or none, so what nothing runs on is removed again.
+   * Drifted nodes go anyway, and the next try finds room on what has come.
+   */
+  private async withdraw({ reason }: Command, names: readonly string[]): Promise<void> {
+    const { cluster, log } = this.context;
+    if (reason !== 'Underutilized') return;
+    for (const name of names) {
+      const claim = cluster.claims.get(name);
+      const machine = cluster.machines.ofClaim(name);
+      if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) continue;
+      const isUsed =
+        machine !== undefined &&
+        (cluster.isNominated(machine) ||
+          [...cluster.pods.on(machine.node?.metadata.name ?? '')].some((pod) => !isOwnedByDaemonSet(pod)));
+      // Pods have come to it meanwhile: consolidation decides about it like about any other.
+      if (isUsed) continue;
+      const message = 'came with others that could not come, so nothing was replaced';
+      try {
+        await endClaim(this.context, claim, { code: 'ReplacementWithdrawn', message, silent: true });
+      } catch (error) {
+        // It is empty: emptiness removes it later.
+        log.error('cannot withdraw a replacement', error, { controller: queueController, NodeClaim: { name } });
+      }
+    }
   }
 
   private async create(replacement: Replacement, command: Command): Promise<NodeClaim> {
@@ -350,6 +385,13 @@ export class CommandQueue {
     counts.setPendingDisruption(claims, false);
     await this.unmark(run.claims);
     const failed = run.replacements.filter(({ isReady }) => !isReady).length;
+    // Once all are ready nodes go, and what came is needed.
+    if (failed > 0 && run.replacements.length > 1) {
+      await this.withdraw(
+        run.command,
+        run.replacements.map(({ name }) => name),
+      );
+    }
     const decision = decisionOf(run.command);
     const { reason, consolidationType } = run.command;
     const labels = { decision, reason: reason.toLowerCase(), consolidation_type: consolidationType };

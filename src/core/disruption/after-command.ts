@@ -1,39 +1,31 @@
-// The snapshot as it would be some minutes after a command: its nodes are gone, the replacement is there and quiet, and
+// The snapshot as it would be some minutes after a command: its nodes are gone, its replacements are there and quiet, and
 // pods are where the planner put them. For looking ahead; nothing is told to anybody.
 
 import { label } from '../../api/names.ts';
-import type { Sliced } from '../../base/index.ts';
 import { namespacedKey, type Pod } from '../kube/objects.ts';
 import { allocatableOf, customLabels, singleValuedLabels } from '../launch/launch-options.ts';
 import type { PlannedNode } from '../plan.ts';
 import type { Snapshot, SnapshotObject } from '../snapshot.ts';
 import type { Command } from './command.ts';
 import type { Fleet } from './fleet.ts';
-import type { WhatIf } from './what-if.ts';
 
 export interface After {
   readonly snapshot: Snapshot;
   readonly evictions: number;
 }
 
-/** Undefined if the pods would not find the places the command counts on. */
-export function* afterCommand(whatIf: WhatIf, command: Command, number: number): Sliced<After | undefined> {
-  const { fleet } = whatIf;
+export function afterCommand(fleet: Fleet, command: Command, number: number): After {
   const gone = new Set(command.members.map((member) => member.name));
   const goneClaims = new Set(command.members.map(({ machine }) => machine.claim?.metadata.name));
   const placeOf = new Map<string, string>();
   const added: SnapshotObject[] = [];
-  if (command.reason !== 'Empty') {
-    const simulation = yield* whatIf.simulateInSlices(command.members, { sparesRestless: true });
-    if (simulation.failed.length > 0 || simulation.claims.length > 1) return undefined;
-    for (const { name, pods } of simulation.placements()) for (const pod of pods) placeOf.set(pod, name);
-    for (const replacement of command.replacements) {
-      if (replacement.kind !== 'planned') continue;
-      // No real node is called that, and it comes first in every order: what is new is filled up before what may go.
-      const name = `(new ${number})`;
-      added.push(...newMachine(fleet, name, replacement.node));
-      for (const pod of replacement.node.pods) placeOf.set(pod, name);
-    }
+  for (const { name, pods } of command.placements) for (const pod of pods) placeOf.set(pod, name);
+  for (const [index, replacement] of command.replacements.entries()) {
+    if (replacement.kind !== 'planned') continue;
+    // No real node is called that, and it comes first in every order: what is new is filled up before what may go.
+    const name = index === 0 ? `(new ${number})` : `(new ${number}.${index})`;
+    added.push(...newMachine(fleet, name, replacement.node));
+    for (const pod of replacement.node.pods) placeOf.set(pod, name);
   }
   let evictions = 0;
   const items = fleet.snapshot.objects.items.flatMap((object) => {

@@ -13,7 +13,7 @@ export function consolidationCommand(
     reason: 'Underutilized',
     consolidationType,
     members,
-    replacements: answer.kind === 'replace' ? [{ kind: 'planned', node: answer.replacement }] : [],
+    replacements: answer.kind === 'replace' ? answer.replacements.map((node) => ({ kind: 'planned', node })) : [],
     savings: answer.savings,
     placements: answer.placements,
   };

@@ -148,8 +148,8 @@ function* follow(start: Round, search: SetSearch, choice: Choice, isTimeUp: () =
   let evictions = 0;
   const commands: Command[] = [];
   while (step !== undefined && commands.length < mostSteps && !isTimeUp()) {
-    const after = yield* afterCommand(round.whatIf, step.command, commands.length + 1);
-    if (after === undefined) break;
+    const after = afterCommand(round.fleet, step.command, commands.length + 1);
+    yield;
     commands.push(step.command);
     evictions += after.evictions;
     round = yield* Round.inSlices(after.snapshot, round.fleet.options);

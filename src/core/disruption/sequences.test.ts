@@ -61,10 +61,9 @@ function followed(start: Round, sets: readonly (readonly string[])[]): { pricePe
   let evictions = 0;
   for (const [at, names_] of sets.entries()) {
     const members = round.eligible.Underutilized.filter(({ name }) => names_.includes(name));
-    const answer = members.length < 2 ? undefined : round.consolidator.decide(members);
+    const answer = members.length < 2 ? undefined : round.consolidator.decide(members, 'one');
     if (answer === undefined || answer.kind === 'none') continue;
-    const after = finish(afterCommand(round.whatIf, consolidationCommand('multi', members, answer), at + 1));
-    if (after === undefined) continue;
+    const after = afterCommand(round.fleet, consolidationCommand('multi', members, answer), at + 1);
     evictions += after.evictions;
     round = NewRound.of(after.snapshot);
   }

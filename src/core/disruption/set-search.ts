@@ -185,7 +185,7 @@ export class SetSearch {
     const { whatIf, consolidator } = this.round;
     const pods = members.reduce((sum, member) => sum + whatIf.podCount(member), 0);
     this.work -= Math.max(leastWork, pods);
-    const answer = yield* consolidator.decideInSlices(members);
+    const answer = yield* consolidator.decideInSlices(members, 'one');
     yield undefined;
     const found = this.judged(members, answer, pods);
     this.known.set(key, found);

@@ -3,6 +3,7 @@
 // nodes are looked at once more before anything happens to them.
 
 import type { Sliced } from '../../base/index.ts';
+import type { PlannedNode } from '../plan.ts';
 import type { Command } from './command.ts';
 import { consolidationCommand } from './consolidation-command.ts';
 import { emptyCommand } from './emptiness.ts';
@@ -39,18 +40,27 @@ export function* validateConsolidation(round: Round, command: Command): Sliced<V
   const members = stillCandidates(round, command);
   if (typeof members === 'string') return { kind: 'rejected', reason: members };
   const simulation = yield* round.whatIf.simulateInSlices(members, { sparesRestless: true });
-  const isSame = simulation.failed.length === 0 && simulation.claims.length === command.replacements.length;
-  if (!isSame) return { kind: 'rejected', reason: 'scheduling' };
-  if (command.replacements.length === 0) {
+  const rejected: Validation = { kind: 'rejected', reason: 'scheduling' };
+  const { replacements } = command;
+  const isOne = replacements.length === 1;
+  if (simulation.failed.length > 0 || (simulation.claims.length === 0) !== (replacements.length === 0)) return rejected;
+  if (replacements.length === 0) {
     return { kind: 'valid', command: { ...command, members, placements: simulation.placements() } };
   }
-  const possible = new Set(simulation.finish().nodes[0]?.instanceTypes);
-  const wanted = command.replacements.flatMap((each) => (each.kind === 'planned' ? each.node.instanceTypes : []));
-  if (!wanted.every((name) => possible.has(name))) return { kind: 'rejected', reason: 'scheduling' };
-  // The pods of now may ask for more than those of then, so it is the replacement for them that is launched.
-  const answer = round.consolidator.judge(members, simulation);
-  if (answer.kind !== 'replace') return { kind: 'rejected', reason: 'scheduling' };
+  if (isOne && simulation.claims.length > 1) return rejected;
+  // The pods of now may ask for more than those of then, so it is the replacements for them that are launched.
+  const answer = yield* round.consolidator.judgeInSlices(members, simulation, isOne ? 'one' : 'several');
+  if (answer.kind !== 'replace' || answer.replacements.length !== replacements.length) return rejected;
+  const possible = isOne ? simulation.finish().nodes : answer.replacements;
+  const holds = replacements.every((each, at) => each.kind === 'planned' && isAmong(each.node, possible[at]));
+  if (!holds) return rejected;
   return { kind: 'valid', command: consolidationCommand(command.consolidationType, members, answer) };
+}
+
+/** All that one may become, the other may. */
+function isAmong({ instanceTypes }: PlannedNode, other: PlannedNode | undefined): boolean {
+  const names = new Set(other?.instanceTypes);
+  return instanceTypes.every((name) => names.has(name));
 }
 
 export function validateEmptiness(round: Round, command: Command): Validation {

@@ -196,7 +196,13 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
   if (blockers.length > 0) return kept(blockers, answer.savings);
   return answer.kind === 'delete'
     ? goes('remove', reason, answer.savings, [], answer.placements)
-    : goes('replace', reason, answer.savings, [answer.replacement.chosen], answer.placements);
+    : goes(
+        'replace',
+        reason,
+        answer.savings,
+        answer.replacements.map(({ chosen }) => chosen),
+        answer.placements,
+      );
 }
 
 function* broken(round: Round, member: Member, repair: Repair): Sliced<Judged> {

@@ -3,6 +3,7 @@
 // starts from the compiled counts and leaves nothing behind.
 
 import { atOnce, type Sliced } from '../../base/index.ts';
+import { improveInSlices } from '../improve/improve.ts';
 import { namespacedKey, type Pod } from '../kube/objects.ts';
 import type { Claim } from '../packing/claim.ts';
 import { ClaimFinisher, type FinishedClaim } from '../packing/finish.ts';
@@ -26,7 +27,11 @@ export interface Simulation {
   /** In words, as many as asked for; empty if every pod has a place. */
   errors(most?: number): MoveError[];
   /** The new nodes as the planner would ask for them; pods of one that cannot be asked for count as failed. */
-  finish(): { nodes: PlannedNode[]; errors: MoveError[] };
+  finish(claims?: readonly Claim[]): { nodes: PlannedNode[]; errors: MoveError[] };
+  /** No pod that waits, or leaves anyway, is on a new node. */
+  readonly isForMovedPods: boolean;
+  /** New nodes for the same pods where others cost less; the same ones where they do not. */
+  buyAnew(): Sliced<readonly Claim[]>;
   /** Existing nodes with the pods that were placed there. */
   placements(): ExistingPlacement[];
 }
@@ -182,7 +187,9 @@ export class WhatIf {
       claims,
       failed: failed.map(({ pod }) => pod).concat(early.map(() => -1)),
       errors: (most = errorsShown) => [...early, ...this.explained(packed, failed)].slice(0, most),
-      finish: () => this.finished(claims),
+      finish: (given = claims) => this.finished(given),
+      isForMovedPods: claims.every(({ pods }) => pods.every((pod) => this.isMoved(pod))),
+      buyAnew: () => improveInSlices(world, { claims, limits: packed.claims.poolLimits, steps: packed.steps }),
       placements: () => this.placements(packed),
     };
   }

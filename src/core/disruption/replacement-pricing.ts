@@ -1,0 +1,205 @@
+// What a new node may be when it takes the place of nodes that go: of the types that hold its pods, those that cost less
+// than a ceiling whatever the provider launches, narrowed to spot capacity where a shortage of it would otherwise buy
+// something dearer, flexible enough where spot nodes make room for spot nodes, and nothing that was given up within a day.
+
+import { annotation, capacityType, label } from '../../api/names.ts';
+import type { Claim } from '../packing/claim.ts';
+import type { ChosenOffering, PlannedNode } from '../plan.ts';
+import type { InstanceType } from '../pools/instance-types.ts';
+import { minValuesMessage, unmetMinValues } from '../pools/min-values.ts';
+import { allows, requirementOf } from '../requirements/requirement.ts';
+import type { RequirementSet } from '../requirements/requirement-set.ts';
+import type { RequirementSpec } from '../snapshot.ts';
+import { type Ancestor, ancestorsOf, ancestryText } from './ancestry.ts';
+import type { Member } from './fleet.ts';
+import { type LaunchPrice, LaunchPrices } from './launch-prices.ts';
+import { type NoConsolidation, none } from './no-consolidation.ts';
+import type { WhatIf } from './what-if.ts';
+
+export interface PricedNode {
+  readonly kind: 'priced';
+  readonly node: PlannedNode;
+  /** Of the cheapest offering of its cheapest type; zero if there is none. */
+  readonly price: number;
+}
+
+/** Fewer cheaper types than this, and moving between spot nodes would chase the market's bottom, where interruptions are. */
+const spotFlexibility = 15;
+
+const notCheaper = "Can't replace with a cheaper node";
+
+export class ReplacementPricing {
+  readonly prices: LaunchPrices;
+  private readonly whatIf: WhatIf;
+
+  constructor(whatIf: WhatIf) {
+    this.whatIf = whatIf;
+    this.prices = new LaunchPrices(whatIf.fleet.movable.world.table);
+  }
+
+  /** The node with the types that launch below the ceiling, for nodes that go, or why there is none. */
+  below(claim: Claim, planned: PlannedNode, members: readonly Member[], ceiling: number): PricedNode | NoConsolidation {
+    const set = this.whatIf.finisher.finalSet(claim);
+    if (areSpot(members) && allowsCapacity(set, capacityType.spot)) {
+      if (this.whatIf.fleet.spotToSpot) return this.spotToSpot(claim, planned, set, members, ceiling);
+      const message = "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node";
+      const disabled = none('SpotToSpotDisabled', message);
+      // Verdicts, which are about single nodes, name everything.
+      if (members.length > 1) return disabled;
+      const otherwise = this.spotToSpot(claim, planned, set, members, ceiling);
+      return otherwise.kind === 'none' ? { ...disabled, also: [otherwise] } : disabled;
+    }
+    const cheaper = this.cheaper(claim, set, planned.instanceTypes, members, ceiling);
+    if (cheaper.kind === 'none') return cheaper;
+    const prices = this.prices.of(claim.template, set);
+    if (!(allowsCapacity(set, capacityType.spot) && allowsCapacity(set, capacityType.onDemand))) {
+      return this.priced(planned, cheaper.types, prices, members);
+    }
+    // A shortage of spot capacity must fail the launch rather than buy something dearer than what is there.
+    const spotPrices = this.prices.of(claim.template, this.onlySpot(set));
+    const spotTypes = cheaper.types.filter((name) => spotPrices.has(name));
+    if (spotTypes.length === 0) return this.priced(planned, cheaper.types, prices, members);
+    const isFlexible = unmetMinValues(set, typesNamed(claim, spotTypes)).size === 0;
+    return this.priced(withSpot(planned), isFlexible ? spotTypes : cheaper.types, spotPrices, members);
+  }
+
+  /** The least that launching it would cost, whatever the provider launches of its cheapest type. */
+  least(claim: Claim, { instanceTypes }: PlannedNode, members: readonly Member[]): number {
+    const own = this.whatIf.finisher.finalSet(claim);
+    const set = areSpot(members) && allowsCapacity(own, capacityType.spot) ? this.onlySpot(own) : own;
+    const prices = this.prices.of(claim.template, set);
+    return instanceTypes.reduce((least, name) => Math.min(least, worstOf(prices, name)), Number.POSITIVE_INFINITY);
+  }
+
+  private spotToSpot(
+    claim: Claim,
+    planned: PlannedNode,
+    set: RequirementSet,
+    members: readonly Member[],
+    ceiling: number,
+  ): PricedNode | NoConsolidation {
+    const spotSet = this.onlySpot(set);
+    const prices = this.prices.of(claim.template, spotSet);
+    const names = planned.instanceTypes
+      .filter((name) => prices.has(name))
+      .sort((left, right) => cheapestOf(prices, left) - cheapestOf(prices, right) || (left < right ? -1 : 1));
+    const cheaper = this.cheaper(claim, spotSet, names, members, ceiling);
+    if (cheaper.kind === 'none') return cheaper;
+    let { types } = cheaper;
+    if (members.length === 1) {
+      if (types.length < spotFlexibility) {
+        return none(
+          'SpotToSpotInflexible',
+          `SpotToSpotConsolidation requires ${spotFlexibility} cheaper instance type options than the current candidate to consolidate, got ${types.length}`,
+        );
+      }
+      let kept = spotFlexibility;
+      while (kept < types.length && unmetMinValues(set, typesNamed(claim, types.slice(0, kept))).size > 0) kept += 1;
+      types = types.slice(0, kept);
+    }
+    return this.priced(withSpot(planned), types, prices, members);
+  }
+
+  /**
+   * The types that cost less than the ceiling. Several nodes are never replaced by one like the cheapest of them: then
+   * the others could simply have gone.
+   */
+  private cheaper(
+    claim: Claim,
+    set: RequirementSet,
+    names: readonly string[],
+    members: readonly Member[],
+    ceiling: number,
+  ): { kind: 'types'; types: string[] } | NoConsolidation {
+    const cheaper = this.cheaperThan(claim, set, names, ceiling);
+    if (members.length === 1 || cheaper.kind === 'none') return cheaper;
+    const options = new Set(cheaper.types);
+    const own = members.filter(({ instanceType }) => instanceType !== undefined && options.has(instanceType));
+    if (own.length === 0) return cheaper;
+    return this.cheaperThan(claim, set, cheaper.types, Math.min(...own.map((member) => member.price)));
+  }
+
+  /** The types whose worst launch price is below the bound; minValues must survive the cut. */
+  private cheaperThan(
+    claim: Claim,
+    set: RequirementSet,
+    names: readonly string[],
+    bound: number,
+  ): { kind: 'types'; types: string[] } | NoConsolidation {
+    const prices = this.prices.of(claim.template, set);
+    const types = names.filter((name) => worstOf(prices, name) < bound);
+    if (types.length === 0) return none('NotCheaper', notCheaper);
+    const unmet = unmetMinValues(set, typesNamed(claim, types));
+    if (unmet.size > 0) return none('MinValuesUnsatisfied', `Filtering by price: ${minValuesMessage(unmet.keys())}`);
+    return { kind: 'types', types };
+  }
+
+  private priced(
+    planned: PlannedNode,
+    types: string[],
+    prices: ReadonlyMap<string, LaunchPrice>,
+    members: readonly Member[],
+  ): PricedNode | NoConsolidation {
+    const { nowMs } = this.whatIf.fleet;
+    const options = new Set(types);
+    const back = ancestorsOf(members, nowMs).find(
+      ({ instanceType, zone, capacityType: kind }) =>
+        options.has(instanceType) && prices.get(instanceType)?.places.has(`${zone}/${kind}`) === true,
+    );
+    if (back !== undefined) return none('ReplacementLoop', loopText(back, nowMs));
+    const [first = ''] = types;
+    const offering = prices.get(first)?.cheapest;
+    const chosen: ChosenOffering =
+      offering === undefined
+        ? planned.chosen
+        : {
+            instanceType: first,
+            zone: offering.zone,
+            capacityType: offering.capacityType,
+            pricePerHour: offering.price,
+          };
+    const annotations = { ...planned.annotations, [annotation.replaces]: ancestryText(members, nowMs) };
+    const node = { ...planned, instanceTypes: types, chosen, annotations };
+    return { kind: 'priced', node, price: offering?.price ?? 0 };
+  }
+
+  private onlySpot(set: RequirementSet): RequirementSet {
+    const { table } = this.whatIf.fleet.movable.world;
+    return table.replace(set, requirementOf(label.capacityType, 'In', [capacityType.spot]));
+  }
+}
+
+export function areSpot(members: readonly Member[]): boolean {
+  return members.every((member) => member.capacityType === capacityType.spot);
+}
+
+function loopText({ instanceType, zone, capacityType: kind, replacedMs }: Ancestor, nowMs: number): string {
+  const hours = ((nowMs - replacedMs) / 3_600_000).toFixed(1);
+  return `Replacing it would go in circles: ${instanceType} in ${zone} (${kind}) was replaced ${hours} hours ago`;
+}
+
+function allowsCapacity(set: RequirementSet, type: string): boolean {
+  const requirement = set.byKey.get(label.capacityType);
+  return requirement === undefined || allows(requirement, type);
+}
+
+function cheapestOf(prices: ReadonlyMap<string, LaunchPrice>, name: string): number {
+  return prices.get(name)?.cheapest.price ?? Number.POSITIVE_INFINITY;
+}
+
+function worstOf(prices: ReadonlyMap<string, LaunchPrice>, name: string): number {
+  return prices.get(name)?.worst ?? Number.POSITIVE_INFINITY;
+}
+
+function typesNamed(claim: Claim, names: readonly string[]): InstanceType[] {
+  const wanted = new Set(names);
+  return claim.template.rows.types.filter((type) => wanted.has(type.name));
+}
+
+function withSpot(planned: PlannedNode): PlannedNode {
+  const requirements: RequirementSpec[] = [
+    ...planned.requirements.filter((each) => each.key !== label.capacityType),
+    { key: label.capacityType, operator: 'In', values: [capacityType.spot] },
+  ];
+  return { ...planned, requirements };
+}

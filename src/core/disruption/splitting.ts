@@ -1,0 +1,113 @@
+// Several new nodes for nodes that go: the pods that need new ones are bought anew, in the sizes and mix that cost least,
+// and that counts where it saves enough to be worth moving pods.
+//
+// The line, in money: at least a cent an hour and a part of what would be paid otherwise, node costs included, whatever the
+// provider launches. What would be paid otherwise is what is there, or the one node that could come instead. Each new node
+// gets its share of what may be spent at most, and only types that launch below it.
+
+import { hasBit, type Sliced } from '../../base/index.ts';
+import type { Claim } from '../packing/claim.ts';
+import type { Template } from '../pools/templates.ts';
+import type { RequirementSet } from '../requirements/requirement-set.ts';
+import type { Member } from './fleet.ts';
+import { areSpot, type PricedNode, type ReplacementPricing } from './replacement-pricing.ts';
+import type { Simulation, WhatIf } from './what-if.ts';
+
+/** A cent an hour is seven dollars a month: below, no one looks. */
+const leastDollarsPerHour = 0.01;
+/** New nodes are chosen again for a hundredth (decision 32); pods that run are moved for more. */
+const leastPart = 0.1;
+/** As many as may go. */
+const mostReplacements = 100;
+
+export class Splitting {
+  private readonly whatIf: WhatIf;
+  private readonly pricing: ReplacementPricing;
+  /** By template and labels: the least a unit of each resource costs. */
+  private readonly unitPrices = new Map<Template, Map<RequirementSet, Float64Array>>();
+
+  constructor(whatIf: WhatIf, pricing: ReplacementPricing) {
+    this.whatIf = whatIf;
+    this.pricing = pricing;
+  }
+
+  /** `saved`: by the one node that could come instead, zero if there is none. Undefined where several are not worth it. */
+  *of(members: readonly Member[], simulation: Simulation, saved: number): Sliced<PricedNode[] | undefined> {
+    const { claims } = simulation;
+    if (!simulation.isForMovedPods || (areSpot(members) && !this.whatIf.fleet.spotToSpot)) return undefined;
+    const most = this.most(members, claims[0] as Claim, saved);
+    if (this.leastPrice(claims) > most) return undefined;
+    const bought = yield* simulation.buyAnew();
+    if (bought.length < 2 || bought.length > mostReplacements) return undefined;
+    const { nodes, errors } = simulation.finish(bought);
+    if (errors.length > 0 || nodes.length < bought.length) return undefined;
+    const least = bought.map((claim, at) => this.pricing.least(claim, nodes[at] as (typeof nodes)[number], members));
+    const total = sumOf(least);
+    const forPrices = most - sumOf(bought.map(({ template }) => template.nodeCostPerHour));
+    if (!(total > 0) || total > forPrices) return undefined;
+    const priced: PricedNode[] = [];
+    for (const [at, claim] of bought.entries()) {
+      // The ceiling itself may be spent, and below it is below it.
+      const ceiling = ((least[at] as number) / total) * forPrices * (1 + 1e-12);
+      const own = this.pricing.below(claim, nodes[at] as (typeof nodes)[number], members, ceiling);
+      if (own.kind === 'none') return undefined;
+      priced.push(own);
+      yield;
+    }
+    return priced;
+  }
+
+  /** The most that new nodes may cost, with what they cost beside their price. */
+  private most(members: readonly Member[], { template }: Claim, saved: number): number {
+    const { templates } = this.whatIf.fleet.movable.world;
+    const beside = (poolName: string | undefined): number =>
+      templates.find((each) => each.poolName === poolName)?.nodeCostPerHour ?? 0;
+    const price = sumOf(members.map((member) => member.price));
+    const cost = price + sumOf(members.map(({ poolName }) => beside(poolName)));
+    const otherwise = saved > 0 ? Math.min(cost, price - saved + template.nodeCostPerHour) : cost;
+    return Math.min(otherwise - leastDollarsPerHour, otherwise * (1 - leastPart));
+  }
+
+  /** No nodes for these pods cost less: of each resource, what they need at the least it is sold for. */
+  private leastPrice(claims: readonly Claim[]): number {
+    const width = (claims[0] as Claim).used.length;
+    const [unit, need] = [new Float64Array(width).fill(Number.POSITIVE_INFINITY), new Float64Array(width)];
+    for (const claim of claims) {
+      const own = this.unitPricesOf(claim);
+      for (let column = 0; column < width; column++) {
+        unit[column] = Math.min(unit[column] as number, own[column] as number);
+        need[column] = (need[column] as number) + (claim.used[column] as number);
+      }
+    }
+    let least = 0;
+    for (let column = 0; column < width; column++) {
+      const price = (unit[column] as number) * (need[column] as number);
+      if (price > least && Number.isFinite(price)) least = price;
+    }
+    return least;
+  }
+
+  private unitPricesOf({ template, set, used }: Claim): Float64Array {
+    let bySet = this.unitPrices.get(template);
+    if (bySet === undefined) this.unitPrices.set(template, (bySet = new Map()));
+    const known = bySet.get(set);
+    if (known !== undefined) return known;
+    const unit = new Float64Array(used.length).fill(Number.POSITIVE_INFINITY);
+    bySet.set(set, unit);
+    const prices = template.rows.cheapest(set);
+    const matching = template.rows.matching(set);
+    for (let row = 0; row < template.rows.count; row++) {
+      const price = prices[row]?.price;
+      if (price === undefined || !hasBit(matching, row)) continue;
+      for (let column = 0; column < used.length; column++) {
+        const room = template.room[column]?.[row] ?? 0;
+        if (room > 0) unit[column] = Math.min(unit[column] as number, price / room);
+      }
+    }
+    return unit;
+  }
+}
+
+function sumOf(amounts: readonly number[]): number {
+  return amounts.reduce((sum, amount) => sum + amount, 0);
+}
