@@ -12,7 +12,6 @@ import { type AbortSignalLike, KerfError } from '../../base/index.ts';
 import {
   type Command,
   decisionOf,
-  isOwnedByDaemonSet,
   podCount,
   policyOf,
   type Replacement,
@@ -21,6 +20,7 @@ import {
 } from '../../core/index.ts';
 import { isKubeError, type LogFields } from '../../ports/index.ts';
 import { type LoopMetrics, loopMetrics } from '../../runtime/index.ts';
+import { isOwnedByDaemonSet } from '../../state/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
 import { decideDisruption } from '../decisions.ts';
 import { type ClaimMetrics, snakeCase, terminationMode } from '../nodeclaim/claim-metrics.ts';

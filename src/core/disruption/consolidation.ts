@@ -34,7 +34,7 @@ const overlapHours = 1 / 6;
 export class Consolidator {
   readonly whatIf: WhatIf;
   readonly pricing: ReplacementPricing;
-  private readonly splitting: Splitting;
+  readonly splitting: Splitting;
 
   constructor(whatIf: WhatIf) {
     this.whatIf = whatIf;

@@ -1,5 +1,6 @@
-// Multi-node consolidation: several nodes go together, replaced by nothing or by one cheaper node. In clusters of moderate
-// size the search looks ahead to where it would end; in larger ones it takes the set that saves most now.
+// Multi-node consolidation: several nodes go together, replaced by nothing or by cheaper nodes. In clusters of moderate
+// size the search looks ahead to where it would end with one new node at a time, and brings several where that saves more;
+// in larger ones it takes the set that saves most now.
 
 import type { Sliced } from '../../base/index.ts';
 import { consolidationCommand } from './consolidation-command.ts';
@@ -10,8 +11,16 @@ import { type Found, SetSearch } from './set-search.ts';
 
 export function* multiNodeCommand(round: Round, asked: Asked = {}): Sliced<MethodOutcome> {
   return yield* searched(round, asked, function* (search, isTimeUp) {
-    if (!isWorthLookingAhead(round)) return { found: yield* search.wide(0) };
-    return (yield* bestWay(round, { ...asked, search, isTimeUp })).first;
+    const savings = (found: Found | undefined): number => found?.answer.savings ?? 0;
+    const remixed = yield* search.remix();
+    if (!isWorthLookingAhead(round)) {
+      const merged = yield* search.wide(0);
+      return { found: savings(remixed) > savings(merged) ? remixed : merged };
+    }
+    const way = yield* bestWay(round, { ...asked, search, isTimeUp });
+    // At once more than all steps of the way together, or where it ends.
+    const saved = way.commands.reduce((sum, command) => sum + command.savings, 0);
+    return savings(remixed) > saved ? { found: remixed } : way.first;
   });
 }
 

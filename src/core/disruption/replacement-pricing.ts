@@ -37,19 +37,40 @@ export class ReplacementPricing {
     this.prices = new LaunchPrices(whatIf.fleet.movable.world.table);
   }
 
+  /** One of several nodes that come: with the types that launch below its ceiling and were not given up within a day. */
+  amongSeveral(
+    claim: Claim,
+    planned: PlannedNode,
+    members: readonly Member[],
+    ceiling: number,
+  ): PricedNode | NoConsolidation {
+    const prices = this.prices.of(claim.template, this.whatIf.finisher.finalSet(claim));
+    const { nowMs } = this.whatIf.fleet;
+    const past = ancestorsOf(members, nowMs);
+    const instanceTypes = planned.instanceTypes.filter((name) => !past.some((each) => mayComeBack(each, name, prices)));
+    return this.below(claim, { ...planned, instanceTypes }, members, ceiling, true);
+  }
+
   /** The node with the types that launch below the ceiling, for nodes that go, or why there is none. */
-  below(claim: Claim, planned: PlannedNode, members: readonly Member[], ceiling: number): PricedNode | NoConsolidation {
+  below(
+    claim: Claim,
+    planned: PlannedNode,
+    members: readonly Member[],
+    ceiling: number,
+    isOneOfSeveral = false,
+  ): PricedNode | NoConsolidation {
     const set = this.whatIf.finisher.finalSet(claim);
+    const going = isOneOfSeveral ? [] : members;
     if (areSpot(members) && allowsCapacity(set, capacityType.spot)) {
-      if (this.whatIf.fleet.spotToSpot) return this.spotToSpot(claim, planned, set, members, ceiling);
+      if (this.whatIf.fleet.spotToSpot) return this.spotToSpot(claim, planned, set, members, going, ceiling);
       const message = "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node";
       const disabled = none('SpotToSpotDisabled', message);
       // Verdicts, which are about single nodes, name everything.
       if (members.length > 1) return disabled;
-      const otherwise = this.spotToSpot(claim, planned, set, members, ceiling);
+      const otherwise = this.spotToSpot(claim, planned, set, members, going, ceiling);
       return otherwise.kind === 'none' ? { ...disabled, also: [otherwise] } : disabled;
     }
-    const cheaper = this.cheaper(claim, set, planned.instanceTypes, members, ceiling);
+    const cheaper = this.cheaper(claim, set, planned.instanceTypes, going, ceiling);
     if (cheaper.kind === 'none') return cheaper;
     const prices = this.prices.of(claim.template, set);
     if (!(allowsCapacity(set, capacityType.spot) && allowsCapacity(set, capacityType.onDemand))) {
@@ -76,6 +97,7 @@ export class ReplacementPricing {
     planned: PlannedNode,
     set: RequirementSet,
     members: readonly Member[],
+    going: readonly Member[],
     ceiling: number,
   ): PricedNode | NoConsolidation {
     const spotSet = this.onlySpot(set);
@@ -83,7 +105,7 @@ export class ReplacementPricing {
     const names = planned.instanceTypes
       .filter((name) => prices.has(name))
       .sort((left, right) => cheapestOf(prices, left) - cheapestOf(prices, right) || (left < right ? -1 : 1));
-    const cheaper = this.cheaper(claim, spotSet, names, members, ceiling);
+    const cheaper = this.cheaper(claim, spotSet, names, going, ceiling);
     if (cheaper.kind === 'none') return cheaper;
     let { types } = cheaper;
     if (members.length === 1) {
@@ -102,7 +124,7 @@ export class ReplacementPricing {
 
   /**
    * The types that cost less than the ceiling. Several nodes are never replaced by one like the cheapest of them: then
-   * the others could simply have gone.
+   * the others could simply have gone. Where several come, there is no such one.
    */
   private cheaper(
     claim: Claim,
@@ -112,7 +134,7 @@ export class ReplacementPricing {
     ceiling: number,
   ): { kind: 'types'; types: string[] } | NoConsolidation {
     const cheaper = this.cheaperThan(claim, set, names, ceiling);
-    if (members.length === 1 || cheaper.kind === 'none') return cheaper;
+    if (members.length <= 1 || cheaper.kind === 'none') return cheaper;
     const options = new Set(cheaper.types);
     const own = members.filter(({ instanceType }) => instanceType !== undefined && options.has(instanceType));
     if (own.length === 0) return cheaper;
@@ -143,8 +165,7 @@ export class ReplacementPricing {
     const { nowMs } = this.whatIf.fleet;
     const options = new Set(types);
     const back = ancestorsOf(members, nowMs).find(
-      ({ instanceType, zone, capacityType: kind }) =>
-        options.has(instanceType) && prices.get(instanceType)?.places.has(`${zone}/${kind}`) === true,
+      (each) => options.has(each.instanceType) && mayComeBack(each, each.instanceType, prices),
     );
     if (back !== undefined) return none('ReplacementLoop', loopText(back, nowMs));
     const [first = ''] = types;
@@ -171,6 +192,15 @@ export class ReplacementPricing {
 
 export function areSpot(members: readonly Member[]): boolean {
   return members.every((member) => member.capacityType === capacityType.spot);
+}
+
+/** Launching the type could bring it back. */
+function mayComeBack(
+  { instanceType, zone, capacityType: kind }: Ancestor,
+  name: string,
+  prices: ReadonlyMap<string, LaunchPrice>,
+): boolean {
+  return name === instanceType && prices.get(name)?.places.has(`${zone}/${kind}`) === true;
 }
 
 function loopText({ instanceType, zone, capacityType: kind, replacedMs }: Ancestor, nowMs: number): string {

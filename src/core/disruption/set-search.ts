@@ -1,4 +1,4 @@
-// The search for nodes that can go together, replaced by nothing or by one cheaper node. Everybody else takes the longest
+// The search for nodes that can go together, replaced by nothing or by cheaper nodes. Everybody else takes the longest
 // prefix of one order that works; here that is only one of the starts. Others are the sets that sums say one new node
 // could hold, and sets grown from nodes that can go by themselves. The best are then changed node by node while that
 // helps. Every set counts only after the planner has placed its pods; how much is asked is bounded by pods moved, not by
@@ -7,7 +7,7 @@
 import type { Sliced } from '../../base/index.ts';
 import type { Move } from './balanced.ts';
 import { bySavingsRatio } from './candidates.ts';
-import type { Consolidation } from './consolidation.ts';
+import type { Coming, Consolidation } from './consolidation.ts';
 import type { Member } from './fleet.ts';
 import { type MergeSet, mergeSets } from './merge-sets.ts';
 import type { Round } from './round.ts';
@@ -26,6 +26,10 @@ const leastWork = 20;
 const mostMerges = 16;
 const mostClimbs = 60;
 const climbStarts = 2;
+/** More pods than these nodes have would be bought anew no better, only longer. */
+const mostRemixed = 16;
+/** Sets that brought nothing better before the search for them ends. */
+const mostInVain = 6;
 /** Savings that differ by less are the same. */
 const cent = 1e-9;
 
@@ -92,6 +96,48 @@ export class SetSearch {
     const ranked = found.sort((left, right) => worth(right) - worth(left));
     for (const start of ranked.slice(0, climbStarts)) note(yield* this.climb(start, worth));
     return found.sort((left, right) => worth(right) - worth(left))[0];
+  }
+
+  /** Nodes that are dear for what runs on them, for several new ones in which their pods keep better company. */
+  *remix(): Sliced<Found | undefined> {
+    this.work = mostWork;
+    const { splitting } = this.round.consolidator;
+    const dearest = this.members
+      .map((member) => ({ member, waste: splitting.waste(member) }))
+      .sort((left, right) => right.waste - left.waste || byName(left.member, right.member))
+      .map(({ member }) => member);
+    yield undefined;
+    let best: Found | undefined;
+    let inVain = 0;
+    for (const set of this.windows(dearest)) {
+      if (this.work <= 0 || inVain >= mostInVain || this.isTimeUp()) break;
+      const found = yield* this.ask(set, 'several');
+      const isBetter = found !== undefined && found.answer.savings > (best?.answer.savings ?? 0) + cent;
+      if (isBetter) best = found;
+      inVain = isBetter ? 0 : inVain + 1;
+    }
+    return best;
+  }
+
+  /** As many as budgets allow, half as many and so on: the dearest, and every second, third … of those that follow. */
+  private *windows(order: readonly Member[]): Generator<readonly Member[]> {
+    for (let size = Math.min(mostRemixed, this.affordable.length); size >= 2; size = Math.floor(size / 2)) {
+      for (const [start, step] of [
+        [0, 1],
+        [0, 2],
+        [0, 3],
+        [1, 3],
+        [Math.ceil(size / 2), 1],
+        [size, 1],
+      ] as const) {
+        const allowance = this.round.allowance('Underutilized');
+        const set = order
+          .filter((_, at) => at >= start && (at - start) % step === 0)
+          .filter((member) => allowance.take(member.poolName))
+          .slice(0, size);
+        if (set.length >= 2) yield set;
+      }
+    }
   }
 
   /** The set of these nodes, if they may go together. */
@@ -179,13 +225,13 @@ export class SetSearch {
     return members.every((member) => allowance.take(member.poolName));
   }
 
-  private *ask(members: readonly Member[]): Sliced<Found | undefined> {
-    const key = keyOf(members);
+  private *ask(members: readonly Member[], coming: Coming = 'one'): Sliced<Found | undefined> {
+    const key = `${coming} ${keyOf(members)}`;
     if (this.known.has(key)) return this.known.get(key);
     const { whatIf, consolidator } = this.round;
     const pods = members.reduce((sum, member) => sum + whatIf.podCount(member), 0);
     this.work -= Math.max(leastWork, pods);
-    const answer = yield* consolidator.decideInSlices(members, 'one');
+    const answer = yield* consolidator.decideInSlices(members, coming);
     yield undefined;
     const found = this.judged(members, answer, pods);
     this.known.set(key, found);

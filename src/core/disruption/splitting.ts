@@ -1,9 +1,10 @@
 // Several new nodes for nodes that go: the pods that need new ones are bought anew, in the sizes and mix that cost least,
 // and that counts where it saves enough to be worth moving pods.
 //
-// The line, in money: at least a cent an hour and a part of what would be paid otherwise, node costs included, whatever the
-// provider launches. What would be paid otherwise is what is there, or the one node that could come instead. Each new node
-// gets its share of what may be spent at most, and only types that launch below it.
+// The line, in money and whatever the provider launches: at least a cent an hour and one per cent, as for nodes that are
+// bought anew (decision 32), and for each pod that moves five cents an hour, or a quarter of what would be paid otherwise.
+// That is what is there, or the one node that could come instead; node costs are counted. Each new node gets its share of
+// what may be spent at most, and only types that launch below it.
 
 import { hasBit, type Sliced } from '../../base/index.ts';
 import type { Claim } from '../packing/claim.ts';
@@ -15,8 +16,11 @@ import type { Simulation, WhatIf } from './what-if.ts';
 
 /** A cent an hour is seven dollars a month: below, no one looks. */
 const leastDollarsPerHour = 0.01;
-/** New nodes are chosen again for a hundredth (decision 32); pods that run are moved for more. */
-const leastPart = 0.1;
+const leastPart = 0.01;
+/** Twenty evictions per dollar is what consolidation comes to without it (bench settle(30)). */
+const leastDollarsPerPod = 0.05;
+/** Enough for any number of pods. */
+const largePart = 0.25;
 /** As many as may go. */
 const mostReplacements = 100;
 
@@ -25,6 +29,8 @@ export class Splitting {
   private readonly pricing: ReplacementPricing;
   /** By template and labels: the least a unit of each resource costs. */
   private readonly unitPrices = new Map<Template, Map<RequirementSet, Float64Array>>();
+
+  private readonly cheapestUnits: (number | undefined)[] = [];
 
   constructor(whatIf: WhatIf, pricing: ReplacementPricing) {
     this.whatIf = whatIf;
@@ -49,7 +55,7 @@ export class Splitting {
     for (const [at, claim] of bought.entries()) {
       // The ceiling itself may be spent, and below it is below it.
       const ceiling = ((least[at] as number) / total) * forPrices * (1 + 1e-12);
-      const own = this.pricing.below(claim, nodes[at] as (typeof nodes)[number], members, ceiling);
+      const own = this.pricing.amongSeveral(claim, nodes[at] as (typeof nodes)[number], members, ceiling);
       if (own.kind === 'none') return undefined;
       priced.push(own);
       yield;
@@ -65,7 +71,38 @@ export class Splitting {
     const price = sumOf(members.map((member) => member.price));
     const cost = price + sumOf(members.map(({ poolName }) => beside(poolName)));
     const otherwise = saved > 0 ? Math.min(cost, price - saved + template.nodeCostPerHour) : cost;
-    return Math.min(otherwise - leastDollarsPerHour, otherwise * (1 - leastPart));
+    const pods = sumOf(members.map((member) => this.whatIf.podCount(member)));
+    const forPods = Math.min(leastDollarsPerPod * pods, largePart * otherwise);
+    return otherwise - Math.max(leastDollarsPerHour, leastPart * otherwise, forPods);
+  }
+
+  /** What is paid for a node beside the least that its pods' requests are sold for anywhere: the larger, the more to gain. */
+  waste(member: Member): number {
+    const load = this.whatIf.loadOf(member);
+    let least = 0;
+    for (let column = 0; column < load.length; column++) {
+      const amount = load[column] as number;
+      if (amount > 0) least += amount * this.cheapestUnit(column);
+    }
+    return member.price / Math.max(least, Number.EPSILON);
+  }
+
+  /** Over all pools, whatever their nodes are asked for; zero if no one sells it. */
+  private cheapestUnit(column: number): number {
+    let least = this.cheapestUnits[column];
+    if (least !== undefined) return least;
+    least = Number.POSITIVE_INFINITY;
+    for (const template of this.whatIf.fleet.movable.world.templates) {
+      const prices = template.rows.cheapest(template.set);
+      for (let row = 0; row < template.rows.count; row++) {
+        const room = template.room[column]?.[row] ?? 0;
+        const price = prices[row]?.price;
+        if (room > 0 && price !== undefined) least = Math.min(least, price / room);
+      }
+    }
+    if (!Number.isFinite(least)) least = 0;
+    this.cheapestUnits[column] = least;
+    return least;
   }
 
   /** No nodes for these pods cost less: of each resource, what they need at the least it is sold for. */
