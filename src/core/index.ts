@@ -24,14 +24,21 @@ export { consolidationProblem, emptinessProblem } from './disruption/eligibility
 export { emptinessCommand } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';
 export { allowedOverTime, budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
-export { bestWay, isWorthLookingAhead, type Sets, type Way } from './disruption/look-ahead.ts';
+export { isWorthLookingAhead, type Sets, type Way } from './disruption/look-ahead.ts';
 export type { Asked, Method, MethodMemory, MethodOutcome } from './disruption/method.ts';
 export { firstOutcome, methods } from './disruption/methods.ts';
-export { multiNodeCommand, prefixCommand } from './disruption/multi-node.ts';
+export { multiNodeCommand, prefixCommand, wayAhead } from './disruption/multi-node.ts';
 export { Round } from './disruption/round.ts';
 export { singleNodeCommand } from './disruption/single-node.ts';
 export type { Rejection, Validation } from './disruption/validation.ts';
-export { insteadText, type NodeVerdict, nodeVerdicts, verdictCode } from './disruption/verdicts.ts';
+export {
+  countedTypes,
+  insteadText,
+  type NodeVerdict,
+  nodeVerdicts,
+  plainText,
+  verdictCode,
+} from './disruption/verdicts.ts';
 export { type SelectorMatch, selectorMatch } from './kube/label-selector.ts';
 export { describeTaint, isEphemeral, sameTaint, tolerates, untolerated } from './kube/taints.ts';
 export { type ClaimMatch, LaunchMatcher } from './launch/claim-match.ts';

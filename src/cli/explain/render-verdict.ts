@@ -1,6 +1,6 @@
 // Verdicts in words: what would happen to a node, or what keeps it; and what the nodes of a pool come to.
 import { parseTime } from '../../base/index.ts';
-import { type Fleet, insteadText, type NodeVerdict, verdictCode } from '../../core/index.ts';
+import { type Fleet, insteadText, type NodeVerdict, plainText, verdictCode } from '../../core/index.ts';
 import { spanText } from '../../view/index.ts';
 import { counted, type Paint } from '../output/index.ts';
 import { price } from '../plan/money.ts';
@@ -60,7 +60,7 @@ export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint)
     const steps = usefulSteps(verdict);
     lines.push(`  ${staysText(verdict, steps, since)}`);
     for (const [index, { code, message, suggestion, pods }] of steps.entries()) {
-      lines.push(`  ${index + 1}. ${plainly(code, message)} (${code})`);
+      lines.push(`  ${index + 1}. ${plainText({ code, message })} (${code})`);
       if (pods !== undefined) lines.push(`     ${counted(pods.length, 'pod')}: ${shortList(pods)}`);
       if (suggestion !== undefined) lines.push(`     ${paint.dim(suggestion)}`);
     }
@@ -81,14 +81,6 @@ function staysText(verdict: NodeVerdict, steps: NodeVerdict['blockers'], since: 
   if (isOnItsWayOut(verdict)) return `is on its way out${since}:`;
   const isFinal = steps.every(({ suggestion }) => suggestion?.startsWith('nothing to do') === true);
   return isFinal ? `stays${since}:` : `stays${since}; to let it go, in this order:`;
-}
-
-/** Texts that events must keep are said in other words here. */
-function plainly(code: string, message: string): string {
-  const candidates = /^Can't remove without creating (\d+) candidates$/.exec(message)?.[1];
-  return code === 'NeedsMoreNodes' && candidates !== undefined
-    ? `its pods would need ${candidates} new nodes, so nothing is saved`
-    : message;
 }
 
 function shortList(names: readonly string[]): string {

@@ -2,19 +2,22 @@
 // decisions the controller makes, without its waiting and without changing anything.
 import { atOnce } from '../../base/index.ts';
 import {
-  bestWay,
   type Command,
   commandText,
+  countedTypes,
   decisionOf,
   firstOutcome,
+  insteadText,
   isWorthLookingAhead,
   methods,
   type NodeVerdict,
   nodeVerdicts,
   type PlanOptions,
+  plainText,
   Round,
   type Snapshot,
   type Way,
+  wayAhead,
 } from '../../core/index.ts';
 import { counted, type Paint, table } from '../output/index.ts';
 import { perHour, perMonth, price } from './money.ts';
@@ -60,7 +63,7 @@ export function planConsolidation(
       ),
     )?.command;
   const urgent = commandOf((reason) => reason !== 'Underutilized');
-  const way = urgent === undefined && isWorthLookingAhead(round) ? atOnce(bestWay(round)) : undefined;
+  const way = urgent === undefined && isWorthLookingAhead(round) ? atOnce(wayAhead(round)) : undefined;
   const command = urgent ?? way?.first?.command ?? commandOf((reason) => reason === 'Underutilized');
   const nodes = atOnce(nodeVerdicts(round));
   return {
@@ -134,16 +137,24 @@ export function renderConsolidation(plan: ConsolidationPlan, paint: Paint): stri
 }
 
 function commandLines({ command, reason, replacements, savingsPerHour }: NextCommand): string {
-  const { instanceTypes = [] } = replacements[0] ?? {};
-  const instead = instanceTypes.length === 0 ? '' : ` by ${instanceTypes.slice(0, 3).join(', ')}`;
+  const instead = replacements.length === 0 ? '' : comingText(replacements);
   return `  ${command} (${reason})${instead}\n  saves ${price(savingsPerHour)}\n`;
+}
+
+/** Of one new node its cheapest types; of several how many of which come. */
+function comingText(replacements: NextCommand['replacements']): string {
+  const [only] = replacements;
+  if (replacements.length > 1)
+    return ` by ${countedTypes(replacements.map(({ instanceTypes: [first = ''] }) => first))}`;
+  return only === undefined || only.instanceTypes.length === 0
+    ? ''
+    : ` by ${only.instanceTypes.slice(0, 3).join(', ')}`;
 }
 
 function whyOf({ reason, replacements, blockers }: NodeVerdict): string {
   if (reason !== undefined) {
-    const [first] = replacements ?? [];
-    return first === undefined ? reason : `${reason}: ${first.instanceType} in ${first.zone} instead`;
+    return replacements === undefined ? reason : `${reason}: ${insteadText({ replacements })} instead`;
   }
   const [first, ...more] = blockers;
-  return `${first?.message ?? ''}${more.length > 0 ? ` (and ${more.length} more)` : ''}`;
+  return `${first === undefined ? '' : plainText(first)}${more.length > 0 ? ` (and ${more.length} more)` : ''}`;
 }

@@ -4,10 +4,13 @@
 
 import type { Sliced } from '../../base/index.ts';
 import { consolidationCommand } from './consolidation-command.ts';
-import { bestWay, isWorthLookingAhead, type Step } from './look-ahead.ts';
+import { bestWay, isWorthLookingAhead, type Step, type Way, type WayOptions } from './look-ahead.ts';
 import { type Asked, type MethodOutcome, outcomeOf } from './method.ts';
 import type { Round } from './round.ts';
 import { type Found, SetSearch } from './set-search.ts';
+
+/** A cluster that far from what it could cost has nodes of the wrong sizes: no fine way through them is looked for. */
+const largePart = 0.02;
 
 export function* multiNodeCommand(round: Round, asked: Asked = {}): Sliced<MethodOutcome> {
   return yield* searched(round, asked, function* (search, isTimeUp) {
@@ -17,11 +20,33 @@ export function* multiNodeCommand(round: Round, asked: Asked = {}): Sliced<Metho
       const merged = yield* search.wide(0);
       return { found: savings(remixed) > savings(merged) ? remixed : merged };
     }
-    const way = yield* bestWay(round, { ...asked, search, isTimeUp });
-    // At once more than all steps of the way together, or where it ends.
-    const saved = way.commands.reduce((sum, command) => sum + command.savings, 0);
-    return savings(remixed) > saved ? { found: remixed } : way.first;
+    return (yield* wayOrRemix(round, remixed, { ...asked, search, isTimeUp })).first;
   });
+}
+
+/** What the cluster would go through from here, in clusters of moderate size. */
+export function* wayAhead(round: Round): Sliced<Way> {
+  const search = new SetSearch(round);
+  return yield* wayOrRemix(round, yield* search.remix(), { search });
+}
+
+/** Several new nodes come first where that saves a part of everything at once, or more than the whole way would. */
+function* wayOrRemix(round: Round, remixed: Found | undefined, options: WayOptions): Sliced<Way> {
+  const price = round.fleet.members.reduce((sum, member) => sum + member.price, 0);
+  if (remixed !== undefined && remixed.answer.savings >= largePart * price) return remixedWay(remixed, price);
+  const way = yield* bestWay(round, options);
+  const saved = way.commands.reduce((sum, command) => sum + command.savings, 0);
+  return remixed === undefined || remixed.answer.savings <= saved ? way : remixedWay(remixed, price);
+}
+
+function remixedWay(found: Found, price: number): Way {
+  const command = consolidationCommand('multi', found.members, found.answer);
+  return {
+    first: { command, found },
+    commands: [command],
+    pricePerHour: price - command.savings,
+    evictions: found.pods,
+  };
 }
 
 /** The prefix search alone: the method to compare with. */

@@ -272,7 +272,22 @@ function exchangeBlockers(round: Round, { pool }: Member): VerdictBlocker[] {
 /** What comes instead, in words. */
 export function insteadText({ replacements = [] }: Pick<NodeVerdict, 'replacements'>): string {
   if (replacements.length === 0) return 'a new node of its NodePool';
-  return replacements.map((each) => `${each.instanceType} in ${each.zone}`).join(', ');
+  return countedTypes(replacements.map((each) => `${each.instanceType} in ${each.zone}`));
+}
+
+/** `4 × g4dn.xlarge, c7i.large` */
+export function countedTypes(names: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, count]) => (count === 1 ? name : `${count} × ${name}`)).join(', ');
+}
+
+/** Texts that events must keep are said in other words everywhere else. */
+export function plainText({ code, message }: Pick<VerdictBlocker, 'code' | 'message'>): string {
+  const nodes = /^Can't remove without creating (\d+) candidates$/.exec(message)?.[1];
+  return code === 'NeedsMoreNodes' && nodes !== undefined
+    ? `its pods would need ${nodes} new nodes, so nothing is saved`
+    : message;
 }
 
 interface Problem {
