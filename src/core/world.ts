@@ -4,8 +4,9 @@
 
 import { label } from '../api/names.ts';
 import { atOnce, KerfError, parseTime, type Sliced } from '../base/index.ts';
-import type { CompileDeviceSelector } from './devices/claim-requests.ts';
+import { type CompileDeviceSelector, remembering } from './devices/claim-requests.ts';
 import { type DeviceWorld, deviceWorld } from './devices/device-world.ts';
+import { type ExtendedResources, extendedResources } from './devices/extended-resources.ts';
 import { podClaims } from './devices/pod-claims.ts';
 import { type ClusterObjects, clusterObjects } from './kube/cluster-objects.ts';
 import { type NodePool, namespacedKey, type Pod } from './kube/objects.ts';
@@ -89,6 +90,8 @@ export interface World {
   readonly workload: Workload;
   /** Undefined where devices are ignored. */
   readonly devices: DeviceWorld | undefined;
+  /** Undefined where no pod asks for devices by the name of a resource. */
+  readonly extended: ExtendedResources | undefined;
 }
 
 export interface PausedTemplate {
@@ -152,7 +155,14 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   const table = new RequirementTable(rules.wellKnown);
   const resources = new ResourceTable();
   const requests = new RequestsOfPods(resources);
-  const machines = machinesOf(snapshot, objects, resources);
+  const known = machinesOf(snapshot, objects, resources);
+  const entries = new Map(snapshot.instanceTypes?.map((entry) => [entry.nodePool, entry]));
+  const compileSelector = remembering(options.compileDeviceSelector ?? noSelectors);
+  const devices = settings.ignoreDevices
+    ? undefined
+    : deviceWorld({ objects, table, rules, machines: known, compile: compileSelector, offered: entries });
+  const extended = extendedResources(devices, objects, compileSelector);
+  const machines = extended === undefined ? known : known.map((machine) => extended.ofMachine(machine));
   yield;
   const active = machines.filter((machine) => !machine.leaving);
   const pools = usablePools(objects.nodePools.values(), snapshot.provider);
@@ -191,12 +201,12 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   const reservationIdLabel = snapshot.provider?.reservationIDLabel;
   const failed = new FailedOfferings(snapshot.failedOfferings ?? [], nowMs);
   const catalogue = new Catalogue({ table, rules, resources, reservationIdLabel, failed });
-  const entries = new Map(snapshot.instanceTypes?.map((entry) => [entry.nodePool, entry]));
   const poolStates = new Map(snapshot.poolState?.map((entry) => [entry.nodePool, entry]));
   const considered: OfferedPool[] = [];
   for (const pool of pools) {
     const entry = entries.get(pool.metadata.name);
-    const types = entry?.error === undefined ? catalogue.typesOf(entry?.items ?? []) : [];
+    const items = entry?.error === undefined ? (entry?.items ?? []) : [];
+    const types = catalogue.typesOf(extended === undefined ? items : items.map((type) => extended.ofType(type)));
     yield;
     const set = templateSet(table, rules, pool);
     const state = poolStates.get(pool.metadata.name);
@@ -264,16 +274,8 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
     nodes,
     rejected,
     workload: yield* groupPods(prepared, topology, resources),
-    devices: settings.ignoreDevices
-      ? undefined
-      : deviceWorld({
-          objects,
-          table,
-          rules,
-          machines,
-          compile: options.compileDeviceSelector ?? noSelectors,
-          offered: entries,
-        }),
+    devices,
+    extended,
   };
   return { world, objects, machines, active, podsOn, repairs, isMovable };
 }

@@ -95,6 +95,11 @@ function alternatives(context: RequestContext, request: ClaimRequest): DeviceReq
   return compiled;
 }
 
+/** One device of the class, without more to ask of it. */
+export function classRequest(context: RequestContext, className: string): DeviceRequest | { error: string } {
+  return deviceRequest(context, { deviceClassName: className }, { name: className, of: className });
+}
+
 function deviceRequest(
   context: RequestContext,
   exactly: ExactRequest,

@@ -56,6 +56,11 @@ export class ClaimFinisher {
     if (candidates.unmet.length > 0) return { kind: 'minValues', poolName, keys: candidates.unmet, pods };
     const number = (this.numbers.get(poolName) ?? 0) + 1;
     this.numbers.set(poolName, number);
+    const asked = this.requestsOf(claim, candidates.daemonGroups);
+    const { requests, drivers: more = noDrivers } = this.world.extended?.withoutGiven(asked, candidates.names) ?? {
+      requests: asked,
+    };
+    const drivers = new Set([...claim.drivers, ...more]);
     return {
       kind: 'node',
       node: {
@@ -64,11 +69,11 @@ export class ClaimFinisher {
         instanceTypes: candidates.names,
         chosen: candidates.chosen,
         requirements: this.specsOf(set),
-        requests: this.requestsOf(claim, candidates.daemonGroups),
+        requests,
         annotations: {
           [annotation.minValuesRelaxed]: claim.minValuesRelaxed ? 'true' : 'false',
           ...candidates.overlays,
-          ...(claim.drivers.size > 0 ? { [annotation.requestedDraDrivers]: [...claim.drivers].sort().join(',') } : {}),
+          ...(drivers.size > 0 ? { [annotation.requestedDraDrivers]: [...drivers].sort().join(',') } : {}),
         },
         pods: pods.map((pod) => (this.world.workload.pods[pod] as PlannedPod).key),
       },
@@ -186,6 +191,7 @@ export class ClaimFinisher {
   }
 }
 
+const noDrivers: ReadonlySet<string> = new Set();
 const onlyGroup: readonly number[] = [0];
 const nothing: ReadonlySet<number> = new Set();
 
