@@ -12,6 +12,8 @@ import { conditionReason, conditionType } from './names.ts';
 /** The conditions of a kind that make up its readiness. */
 export interface ConditionSet {
   dependents: readonly string[];
+  /** Conditions that are usually absent; while one is True, the root is False. */
+  blockers?: readonly string[];
   /** How the list is stored: oldest transition first with the root last, or by type. */
   order: 'transition' | 'type';
 }
@@ -42,6 +44,8 @@ export const ec2NodeClassConditions = (reservedCapacity: boolean): ConditionSet 
     conditionType.placementGroupReady,
     ...(reservedCapacity ? [conditionType.capacityReservationsReady] : []),
   ],
+  // Nobody waits for it: a class that was not checked yet is as ready as it would be without checks.
+  blockers: [conditionType.launchesPaused],
   order: 'type',
 });
 
@@ -161,13 +165,15 @@ function rootOf(set: ConditionSet, conditions: readonly Condition[], generation:
     .filter(({ type }) => set.dependents.includes(type))
     .filter(({ status, observedGeneration }) => status !== 'True' || observedGeneration !== generation)
     .sort((a, b) => transitionTime(b) - transitionTime(a));
-  if (unhealthy.length === 0) return { type: conditionType.ready, status: 'True' };
-  const isFalse = unhealthy.some((each) => each.status === 'False' && each.observedGeneration === generation);
+  const blocked = conditions.filter(({ type, status }) => set.blockers?.includes(type) === true && status === 'True');
+  if (unhealthy.length === 0 && blocked.length === 0) return { type: conditionType.ready, status: 'True' };
+  const isFalse =
+    blocked.length > 0 || unhealthy.some((each) => each.status === 'False' && each.observedGeneration === generation);
   return {
     type: conditionType.ready,
     status: isFalse ? 'False' : 'Unknown',
     reason: isFalse ? conditionReason.unhealthyDependents : conditionReason.reconcilingDependents,
-    message: unhealthy.map(({ type, status }) => `${type}=${status}`).join(', '),
+    message: [...blocked, ...unhealthy].map(({ type, status }) => `${type}=${status}`).join(', '),
   };
 }
 

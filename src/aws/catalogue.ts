@@ -10,6 +10,7 @@ export {
   ruleNameOf,
 } from './iam/account.ts';
 export {
+  checksPart,
   controllerPolicies,
   type PolicyDocument,
   type PolicyPart,

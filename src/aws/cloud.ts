@@ -177,6 +177,8 @@ export class AwsCloud implements Cloud {
       throw new CloudError('insufficientCapacity', `resolving node class, EC2NodeClass ${name} is ${state}`);
     }
     const ready = conditionOf(nodeClass.status?.conditions, conditionType.ready);
+    const paused = conditionOf(nodeClass.status?.conditions, conditionType.launchesPaused);
+    if (paused?.status === 'True') throw new CloudError('nodeClassNotReady', paused.message ?? '');
     if (ready?.status === 'False') throw new CloudError('nodeClassNotReady', ready.message ?? '');
     if (ready?.status !== 'True') {
       const message = 'NodeClass is in Ready=Unknown';

@@ -1,3 +1,4 @@
+export { type Look, type LookOptions, lookAtAccount } from './account/look.ts';
 export {
   type AccountAnswer,
   type AccountQuestion,

@@ -156,6 +156,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     unavailable,
     counts,
     placementGroups,
+    addresses,
     subnets: new Subnets({ ec2, clock, refreshMs: settings.subnetRefreshIntervalMs, addresses }),
     securityGroups: new SecurityGroups({ ec2, clock, refreshMs: settings.securityGroupRefreshIntervalMs }),
     profiles,

@@ -1,4 +1,5 @@
 export { AwsAnswers } from './aws-answers.ts';
+export { knownBeforeLaunch, notMadeBeforeLaunch, stopsLaunches } from './before-launch.ts';
 export { areas, catalogue } from './catalogue.ts';
 export { instanceOf, unregisteredClaims } from './claims.ts';
 export { type Classifier, classifier } from './classify.ts';
@@ -25,4 +26,4 @@ export { Objects } from './objects.ts';
 export { failuresPage } from './reference-page.ts';
 export { type Codec, type ScannedText, TextScanner, type TextSource } from './text/scan.ts';
 export { stillOpen } from './text/still-open.ts';
-export { pageOf, pointerTo, saidOf } from './words.ts';
+export { pageOf, pointerTo, reasonOf, saidOf } from './words.ts';

@@ -14,3 +14,10 @@ export function saidOf({ id, summary, fix }: Pick<Finding, 'id' | 'summary' | 'f
   const [first] = fix;
   return `${summary}${first === undefined ? '' : ` Fix: ${first}`} (${pointerTo(id)})`;
 }
+
+/** `NodeRoleNotMapped`: an id as the reason of a condition. */
+export const reasonOf = (id: FailureId): string =>
+  (id.split('/')[1] ?? id)
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');

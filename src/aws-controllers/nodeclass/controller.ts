@@ -21,6 +21,8 @@ import { longestMessage } from './not-found.ts';
 import { type TerminationParts, terminate } from './termination.ts';
 
 export interface NodeClassParts extends TerminationParts {
+  /** Is given what wakes the controller for a class. */
+  listen?(wake: (name: string) => void): void;
   /** In order: later ones rely on the conditions of earlier ones. */
   steps: readonly Step[];
 }
@@ -76,6 +78,7 @@ export function nodeClassController(context: ControllerContext, parts: NodeClass
         after === undefined && before !== undefined ? [before.spec.nodeClassRef.name] : [],
       ),
     ],
+    ...(parts.listen === undefined ? {} : { listen: parts.listen }),
     concurrency: 10,
     backoff: { baseMs: 100, maxMs: 60_000 },
     async reconcile(key) {

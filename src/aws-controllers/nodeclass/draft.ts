@@ -2,6 +2,7 @@
 import {
   type ConditionChange,
   type ConditionSet,
+  clearCondition,
   type EC2NodeClass,
   initConditions,
   setCondition,
@@ -37,6 +38,11 @@ export class Draft {
 
   set(change: ConditionChange): void {
     this.keep(setCondition(this.conditions, this.status.conditions, change, this.context()));
+  }
+
+  /** Takes a condition away that is not one of those a class always has. */
+  clear(type: string): void {
+    this.keep(clearCondition(this.conditions, this.status.conditions, type, this.context()));
   }
 
   private keep(conditions: ReturnType<typeof setCondition>): void {

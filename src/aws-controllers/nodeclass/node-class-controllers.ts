@@ -9,6 +9,7 @@ import type {
 } from '../../aws/index.ts';
 import type { Controller, ControllerContext } from '../../controllers/index.ts';
 import { instanceProfileCollectionController } from '../instance-profile-collection/controller.ts';
+import { type LaunchCheckParts, LaunchChecksLoop } from '../launch-checks/controller.ts';
 import { nodeClassHashController } from '../nodeclass-hash/controller.ts';
 import { parameterInvalidationController } from '../parameter-invalidation/controller.ts';
 import { capacityReservationsStep } from './capacity-reservations.ts';
@@ -17,6 +18,7 @@ import { nodeClassController } from './controller.ts';
 import type { Step } from './draft.ts';
 import { imagesStep } from './images.ts';
 import { instanceProfileStep } from './instance-profile.ts';
+import { launchesPausedStep } from './launches-paused.ts';
 import { tellNotFound } from './not-found.ts';
 import { placementGroupStep } from './placement-group.ts';
 import { securityGroupsStep } from './security-groups.ts';
@@ -34,6 +36,8 @@ export interface NodeClassServices {
   profiles: InstanceProfiles;
   launchTemplates: TerminationParts['launchTemplates'];
   validation: Omit<ValidationParts, 'clock' | 'poolsOf'>;
+  /** What is asked of the account before launches; absent: nothing. */
+  launchChecks?: LaunchCheckParts;
   /** Base64; empty if none is known. */
   caBundle: string;
   /** IAM cannot be reached from here. */
@@ -45,15 +49,24 @@ export function nodeClassControllersOf(context: ControllerContext, services: Nod
   const validation = new Validation({
     ...services.validation,
     clock: context.clock,
+    tell: (nodeClass, message) =>
+      void tellNotFound(context.recorder)(nodeClass, { reason: 'LaunchCheckFailed', message }, async () => undefined),
     poolsOf: (name) => context.cluster.nodePools.list().filter((pool) => isOfClass(pool.spec.template, name)),
   });
+  const checks = services.launchChecks && new LaunchChecksLoop(context, services.launchChecks);
   return [
     nodeClassController(context, {
-      steps: [...discoverySteps(context, services), validation.step],
+      steps: [
+        ...discoverySteps(context, services),
+        validation.step,
+        ...(checks === undefined ? [] : [launchesPausedStep(checks.verdicts)]),
+      ],
+      ...(checks === undefined ? {} : { listen: (wake: (name: string) => void) => checks.onChange(wake) }),
       ...(isolatedVpc ? {} : { profiles }),
       launchTemplates,
       forget: (name) => validation.forget(name),
     }),
+    ...(checks === undefined ? [] : [checks.controller()]),
     nodeClassHashController(context, { caBundle }),
     parameterInvalidationController(images),
     ...(isolatedVpc ? [] : [instanceProfileCollectionController(context, profiles)]),

@@ -23,6 +23,7 @@ import {
 } from '../../aws/index.ts';
 import { type Clock, ExpiringMap, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
+import { pointerTo } from '../../failures/index.ts';
 import { type Draft, minuteMs, type Step } from './draft.ts';
 
 export interface ValidationParts {
@@ -33,6 +34,8 @@ export interface ValidationParts {
   instanceTypes(nodeClass: EC2NodeClass): Promise<readonly InstanceTypeSpec[]>;
   /** Pools that refer to the class. */
   poolsOf(nodeClassName: string): readonly NodePool[];
+  /** Told what EC2 refused, once per verdict: the condition's own words stay what dashboards know. */
+  tell?(nodeClass: EC2NodeClass, message: string): void;
   /** The addresses of services, which AL2023 nodes must know. */
   serviceCidr(): Promise<string | undefined>;
 }
@@ -85,6 +88,8 @@ export class Validation {
       verdict = await this.check(nodeClass);
       if (verdict.kind === 'later') return soonMs;
       this.verdicts.set(key, verdict);
+      if (verdict.kind === 'refused' && verdict.failure !== undefined)
+        this.parts.tell?.(nodeClass, `${verdict.message} (${pointerTo(verdict.failure)})`);
     }
     if (verdict.kind === 'refused')
       draft.set({ type, status: 'False', reason: verdict.reason, message: verdict.message });

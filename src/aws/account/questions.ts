@@ -39,9 +39,13 @@ export interface AccountQuestions {
   images: readonly string[];
   /** Profiles that node classes name instead of a role. */
   profiles?: readonly string[];
+  /** Keys of volumes that node classes name. */
+  keys?: readonly string[];
   /** Instances whose nodes did not join; a few are enough. */
   silentInstances: readonly string[];
 }
+
+export type AccountClients = Pick<AwsClients, 'ec2' | 'eks' | 'iam' | 'sqs' | 'json'>;
 
 /** `eks-describe-cluster`, with what it was about behind it. */
 export interface AccountQuestion {
@@ -60,7 +64,7 @@ const mostConsoles = 3;
 const mostPages = 50;
 
 export function accountQuestions(
-  { ec2, eks, iam, sqs }: Pick<AwsClients, 'ec2' | 'eks' | 'iam' | 'sqs'>,
+  { ec2, eks, iam, sqs, json }: AccountClients,
   asked: AccountQuestions,
 ): AccountQuestion[] {
   const { clusterName: name } = asked;
@@ -95,6 +99,8 @@ export function accountQuestions(
     add(`iam-get-instance-profile-${InstanceProfileName}`, () =>
       iam.send(new GetInstanceProfileCommand({ InstanceProfileName })),
     );
+  for (const KeyId of new Set(asked.keys ?? []))
+    add(`kms-describe-key-${KeyId.split('/').at(-1)}`, () => json.ask('kms', 'DescribeKey', { KeyId }));
   const { subnets, images, queue } = asked;
   if (subnets.length > 0)
     add('ec2-describe-subnets', () => ec2.send(new DescribeSubnetsCommand({ SubnetIds: [...subnets] })));
@@ -105,6 +111,7 @@ export function accountQuestions(
       const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: queue }));
       return sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
     });
+  if (queue !== undefined) add('events-list-rules', () => eventRules(json));
   for (const id of asked.silentInstances.slice(0, mostConsoles))
     add(`ec2-get-console-output-${id}`, () => consoleOutput(ec2, id));
   return questions;
@@ -132,6 +139,22 @@ async function consoleOutput(ec2: AwsClients['ec2'], InstanceId: string): Promis
       return ec2.send(new GetConsoleOutputCommand({ InstanceId }));
     });
   return { ...rest, Output: Buffer.from(Output, 'base64').toString('utf8') };
+}
+
+/** All pages, as with access entries: a rule on the second feeds the queue all the same. */
+async function eventRules(json: AwsClients['json']): Promise<object> {
+  const Rules: unknown[] = [];
+  let NextToken: unknown;
+  for (let page = 0; page < mostPages; page += 1) {
+    const answer = (await json.ask('events', 'ListRules', NextToken === undefined ? {} : { NextToken })) as {
+      Rules?: unknown[];
+      NextToken?: unknown;
+    };
+    Rules.push(...(answer.Rules ?? []));
+    NextToken = answer.NextToken;
+    if (NextToken === undefined || NextToken === null || NextToken === '') return { Rules };
+  }
+  throw new KerfError('TooManyRules', 'the list of EventBridge rules has no end');
 }
 
 /** All pages: a role that stands on the second is mapped all the same. */

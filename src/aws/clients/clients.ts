@@ -14,9 +14,11 @@ import { credentialChain } from './credential-chain.ts';
 import { Credentials } from './credentials.ts';
 import { httpHandler } from './http.ts';
 import { type Instruments, instrument } from './instrument.ts';
+import { type JsonServices, jsonServices } from './json-services.ts';
 import { RateLimits } from './rate-limits.ts';
 import { discoverRegion, pricingRegionOf } from './region.ts';
 import { requestMetrics } from './request-metrics.ts';
+import type { SignedRequestOptions } from './signing.ts';
 import { ZonalShiftClient } from './zonal-shift.ts';
 
 export interface AwsClients {
@@ -29,6 +31,8 @@ export interface AwsClients {
   ssm: SSMClient;
   sts: STSClient;
   zonalShift: ZonalShiftClient;
+  /** KMS and EventBridge. */
+  json: JsonServices;
   /** Ends every connection. */
   destroy(): void;
 }
@@ -75,6 +79,7 @@ export async function createAwsClients(options: AwsClientOptions): Promise<AwsCl
     maxAttempts,
     customUserAgent: `karpenter.sh-${version}`,
   };
+  const signed: SignedRequestOptions = { region, env, credentials: provider, handler, clock, metrics };
   return {
     region,
     ec2: instrument(new EC2Client(shared), instruments),
@@ -84,7 +89,8 @@ export async function createAwsClients(options: AwsClientOptions): Promise<AwsCl
     sqs: instrument(new SQSClient(shared), instruments),
     ssm: instrument(new SSMClient(shared), instruments),
     sts: instrument(new STSClient(shared), instruments),
-    zonalShift: new ZonalShiftClient({ region, env, credentials: provider, handler, clock, metrics }),
+    zonalShift: new ZonalShiftClient(signed),
+    json: jsonServices(signed),
     destroy: () => handler.destroy(),
   };
 }

@@ -25,7 +25,9 @@ export const policyParts = [
   'ZonalShift',
   'ResourceDiscovery',
 ] as const;
-export type PolicyPart = (typeof policyParts)[number];
+/** Only looks, for the checks before launches; without it those checks are not made. */
+export const checksPart = 'LaunchChecks';
+export type PolicyPart = (typeof policyParts)[number] | typeof checksPart;
 
 export const policyName = (part: PolicyPart, cluster: string): string =>
   policyNameOf(`KarpenterController${part}Policy`, cluster);
@@ -55,6 +57,7 @@ export function controllerPolicies(of: ControllerPolicyOptions): Record<PolicyPa
       },
     ]),
     ResourceDiscovery: document(discovery(of)),
+    [checksPart]: document(launchChecks(of)),
   };
 }
 
@@ -173,6 +176,36 @@ function instanceProfiles({ partition, region, account, cluster, nodeRoleArn }: 
       ),
       Condition: { StringEquals: equals(carried), StringLike: ofClass(carried) },
     },
+  ];
+}
+
+/** What the checks before launches and the look at a node that did not join read beyond the rest. */
+function launchChecks(of: ControllerPolicyOptions): Statement[] {
+  const { partition, region, account, queueName, nodeRoleArn } = of;
+  const entries = clusterArn(of).replace(':cluster/', ':access-entry/');
+  return [
+    allow(
+      'AllowAccessEntryReadActions',
+      ['eks:ListAccessEntries', 'eks:DescribeAccessEntry'],
+      [clusterArn(of), `${entries}/*`],
+    ),
+    allow(
+      'AllowNodeRoleReadActions',
+      ['iam:GetRole', 'iam:ListAttachedRolePolicies', 'iam:ListRolePolicies'],
+      [nodeRoleArn, `arn:${partition}:iam::${account}:role/aws-service-role/spot.amazonaws.com/*`],
+    ),
+    allow(
+      'AllowQueueReadActions',
+      ['sqs:GetQueueAttributes'],
+      `arn:${partition}:sqs:${region}:${account}:${queueName}`,
+    ),
+    allow('AllowEventRuleReadActions', ['events:ListRules'], `arn:${partition}:events:${region}:${account}:rule/*`),
+    allow('AllowVolumeKeyReadActions', ['kms:DescribeKey'], `arn:${partition}:kms:${region}:${account}:key/*`),
+    allow(
+      'AllowConsoleOutputReadActions',
+      ['ec2:GetConsoleOutput'],
+      `arn:${partition}:ec2:${region}:${account}:instance/*`,
+    ),
   ];
 }
 

@@ -65,7 +65,7 @@ function open(world: World) {
     DescribeAccessEntry: () => given<object>(noRight),
   });
   const joining = new Joining({
-    clients: { ec2: ec2.client, iam: iam.client, eks: eks.client, sqs: undefined as never },
+    clients: { ec2: ec2.client, iam: iam.client, eks: eks.client, sqs: undefined as never, json: undefined as never },
     clock,
     clusterName: 'demo',
     awsAuth: async () => given('awsAuth' in world ? world.awsAuth : noRight),

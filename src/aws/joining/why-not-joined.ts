@@ -2,7 +2,7 @@
 // its profile and role, the groups in front of the API server, and the mapping of the role. What was read is put before the
 // catalogue of failures, so that the sentence, the id and the command are those of `kerf doctor`. What may not be asked is
 // passed over.
-import { DescribeInstancesCommand, DescribeSecurityGroupsCommand, type Instance } from '@aws-sdk/client-ec2';
+import { DescribeInstancesCommand, type Instance } from '@aws-sdk/client-ec2';
 import type { Cluster } from '@aws-sdk/client-eks';
 import type { EC2NodeClass, NodeClaim } from '../../api/index.ts';
 import { type Clock, ExpiringMap } from '../../base/index.ts';
@@ -18,9 +18,9 @@ import {
   pointerTo,
   saidOf,
 } from '../../failures/index.ts';
-import { type AccountQuestion, accountQuestions, answerOf } from '../account/questions.ts';
+import { groupsQuestion } from '../account/look.ts';
+import { type AccountClients, accountQuestions, answerOf } from '../account/questions.ts';
 import { isAwsNotFound } from '../aws-errors.ts';
-import type { AwsClients } from '../clients/clients.ts';
 import type { EksCluster } from '../discovery/cluster.ts';
 import { failureTexts } from '../failure-texts.ts';
 import type { InstanceProfiles } from '../instance-profiles/instance-profiles.ts';
@@ -28,7 +28,7 @@ import { amiFamilies, amiFamilyOf } from '../instance-types/ami-family.ts';
 import { instanceIdOf } from '../instances/provider-id.ts';
 
 export interface JoiningOptions {
-  clients: Pick<AwsClients, 'ec2' | 'eks' | 'iam' | 'sqs'>;
+  clients: AccountClients;
   eks: EksCluster;
   profiles: Pick<InstanceProfiles, 'get'>;
   clock: Clock;
@@ -197,11 +197,6 @@ function objectsOf({ claim, instance, role, nodeClass }: Machine, map: object | 
   else if (!('unread' in map)) objects.add({ kind: 'ConfigMap', ...map }, 'ConfigMap');
   return objects;
 }
-
-const groupsQuestion = (ec2: AwsClients['ec2'], ids: readonly string[]): AccountQuestion => ({
-  name: 'ec2-describe-security-groups',
-  ask: () => ec2.send(new DescribeSecurityGroupsCommand({ Filters: [{ Name: 'group-id', Values: [...ids] }] })),
-});
 
 /** What EC2 says about the end of an instance, and what it usually means. */
 function ended({ StateReason }: Instance, state: string, nodeClass: EC2NodeClass | undefined): string {

@@ -12,8 +12,11 @@ import {
 import { awsGroup, capacityType, conditionReason, type EC2NodeClass, type NodeClaim } from '../../api/index.ts';
 import { KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
+import type { FailureId } from '../../failures/index.ts';
 import { awsErrorCode, isServerError, isThrottled, isUnauthorized, wouldHaveWorked } from '../aws-errors.ts';
-import { failureReason } from '../fleet/failure-reason.ts';
+
+import { failureIdOf, failureReason } from '../fleet/failure-reason.ts';
+
 import { type BootParts, plannedTemplates } from '../launch-templates/launch-plan.ts';
 import type { LaunchTemplates } from '../launch-templates/launch-templates.ts';
 import { resourceTags, tagList } from '../tags.ts';
@@ -22,7 +25,7 @@ import { sendOnce } from './send-once.ts';
 export type CheckOutcome =
   | { kind: 'passed' }
   /** Launches would fail: reason and message of the class's condition. */
-  | { kind: 'refused'; reason: string; message: string }
+  | { kind: 'refused'; reason: string; message: string; failure: FailureId | undefined }
   /** AWS is busy, or has not heard of the new profile everywhere yet. */
   | { kind: 'later' };
 
@@ -174,7 +177,8 @@ interface Check {
 function outcomeOf(error: unknown, { action, reason }: Check): CheckOutcome {
   if (isUnauthorized(error)) {
     const { message } = failureReason(error);
-    return { kind: 'refused', reason, message: `Controller isn't authorized to call ec2:${action}: ${message}` };
+    const text = `Controller isn't authorized to call ec2:${action}: ${message}`;
+    return { kind: 'refused', reason, message: text, failure: failureIdOf(error) };
   }
   if (isThrottled(error) || isServerError(error) || isProfileUnknown(error)) return { kind: 'later' };
   const failure = failureReason(error);
@@ -183,6 +187,7 @@ function outcomeOf(error: unknown, { action, reason }: Check): CheckOutcome {
       kind: 'refused',
       reason: conditionReason.userDataSizeLimitExceeded,
       message: `ec2:${action} rejected the rendered user data as too large: ${failure.message}`,
+      failure: failureIdOf(error),
     };
   }
   throw error;

@@ -54,6 +54,12 @@ export class SubnetAddresses {
     return this.left.get(id) ?? this.counts.get(id) ?? 0;
   }
 
+  /** What launches have taken since EC2 was asked last: its count does not show it for a while. */
+  takenOf(id: string): number {
+    const [left, count] = [this.left.get(id), this.counts.get(id)];
+    return left === undefined || count === undefined ? 0 : Math.max(0, count - left);
+  }
+
   /** `addresses` says how many a launch in the zone is going to take at least. */
   choose(subnets: readonly ZonalSubnet[], addresses: (zone: string) => number): ChosenSubnets {
     const byZone = new Map<string, ZonalSubnet>();

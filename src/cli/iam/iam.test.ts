@@ -20,6 +20,14 @@ const actionsOf = (documents: Document[]): Set<string> =>
   new Set(documents.flatMap(({ Statement }) => Statement).flatMap(({ Action }) => Action));
 
 describe('the policies of the controller', () => {
+  test('are joined on request by one that only reads, for the checks before launches', async () => {
+    const documents = await policies('--with-checks');
+    expect(Object.keys(documents)).toHaveLength(7);
+    const alone = JSON.parse(await iam('policy', ...here, '--only', 'LaunchChecks')) as Document;
+    expect(Object.values(documents).at(-1)).toEqual(alone);
+    for (const action of actionsOf([alone])) expect(action).toMatch(/^[a-z0-9]+:(?:Get|List|Describe)/);
+  });
+
   test('are six, named after the cluster, each within the size IAM allows', async () => {
     const documents = await policies();
     expect(Object.keys(documents)).toEqual(
@@ -80,10 +88,12 @@ describe('the policies of the controller', () => {
   });
 });
 
-/** Every action the code can call, from the SDK commands and paginators it imports. */
-function calledActions(): Set<string> {
+/** Every action the code can call, from the SDK commands and paginators it imports; questions to the account apart. */
+function calledActions(isAboutAccount = false): Set<string> {
   const called = new Set<string>();
-  for (const file of globSync('src/aws*/**/*.ts').filter((each) => !/\.test(ing)?\.ts$/.test(each))) {
+  const isWanted = (file: string): boolean =>
+    !/\.test(ing)?\.ts$/.test(file) && file.includes('aws/account/') === isAboutAccount;
+  for (const file of globSync('src/aws*/**/*.ts').filter(isWanted)) {
     const imports = /import\s+(?:type\s+)?\{([^}]*)\}\s+from '@aws-sdk\/client-([a-z0-9]+)'/g;
     for (const [, names = '', service = ''] of readFileSync(file, 'utf8').matchAll(imports)) {
       for (const [, command, paged] of names.matchAll(/(?<!type )\b(?:(\w+)Command|paginate(\w+))\b/g))
@@ -118,6 +128,23 @@ describe('the policies and the code agree', () => {
       (action) => !called.has(action) && !implied.has(action),
     );
     expect(idle).toEqual([]);
+  });
+
+  test('what is asked of the account before launches is allowed by the optional policy, and nothing else is in it', async () => {
+    const optional = actionsOf([JSON.parse(await iam('policy', ...here, '--only', 'LaunchChecks')) as Document]);
+    const granted = actionsOf(Object.values(await policies()));
+    /** Asked by the doctor alone, with the rights of the person who calls it. */
+    const ofDoctor = new Set([
+      'ec2:DescribeRouteTables',
+      'ec2:DescribeVpcEndpoints',
+      'ec2:GetEbsEncryptionByDefault',
+      'eks:ListPodIdentityAssociations',
+      'iam:ListOpenIDConnectProviders',
+    ]);
+    /** Signed requests without a command. */
+    const signed = ['events:ListRules', 'kms:DescribeKey'];
+    const asked = [...calledActions(true), ...signed].filter((action) => !granted.has(action) && !ofDoctor.has(action));
+    expect([...optional].sort()).toEqual([...new Set(asked)].sort());
   });
 });
 

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import {
   type ClusterAccount,
+  checksPart,
   dnsSuffixOf,
   type PolicyPart,
   partitionOf,
@@ -41,6 +42,7 @@ interface Flags {
   queue?: string;
   nodeRole?: string;
   only?: PolicyPart;
+  withChecks?: true;
   windows?: true;
   oidcIssuer?: string;
   namespace: string;
@@ -69,7 +71,8 @@ export function configure(command: Command, run: CommandRunner): void {
   add('policy', 'what the controller may do: six policies', printPolicies)
     .option('--queue <name>', "interruption queue; the cluster's name if absent", queueName)
     .option('--node-role <name>', 'role (name or ARN) that nodes get; KarpenterNodeRole-<cluster> if absent', nodeRole)
-    .addOption(new Option('--only <part>', 'print one policy document').choices([...policyParts]));
+    .addOption(new Option('--only <part>', 'print one policy document').choices([...policyParts, checksPart]))
+    .option('--with-checks', 'also the rights to read what the checks before launches ask (optional)');
   add('node-role', 'the role of nodes, and the access entry that lets them join', printNodeRole).option(
     '--windows',
     'for Windows nodes',
@@ -99,6 +102,7 @@ function printPolicies(flags: Flags, env: Env): string {
     queue,
     ...(role === undefined ? {} : { nodeRole: role }),
     ...(only === undefined ? {} : { only }),
+    ...(flags.withChecks === true ? { withChecks: true } : {}),
   });
   if (flags.output !== 'json') return template(flags, 'policies of the controller', resources);
   const documents = Object.fromEntries(resources.map(({ name, document }) => [name, document]));

@@ -1,6 +1,7 @@
 // The AWS resources of one cluster as plain data; the two template languages print the same list.
 import {
   type ClusterAccount,
+  checksPart,
   controllerPolicies,
   controllerRoleName,
   eventRules,
@@ -57,11 +58,12 @@ export type InfrastructureResource = PolicyResource | RoleResource | QueueResour
 
 export function policyResources(
   of: ClusterAccount,
-  options: { nodeRole?: string; queue: string; only?: PolicyPart },
+  options: { nodeRole?: string; queue: string; only?: PolicyPart; withChecks?: boolean },
 ): PolicyResource[] {
   const role = options.nodeRole === undefined ? nodeRoleArn(of) : roleArn(of, options.nodeRole);
   const documents = controllerPolicies({ ...of, nodeRoleArn: role, queueName: options.queue });
-  return policyParts
+  const parts = options.withChecks === true || options.only === checksPart ? [...policyParts, checksPart] : policyParts;
+  return (parts as readonly PolicyPart[])
     .filter((part) => options.only === undefined || part === options.only)
     .map((part) => ({
       kind: 'policy',

@@ -28,6 +28,9 @@ function readinessOf(nodeClass: NodeClass | undefined): Omit<ConditionChange, 't
   if (nodeClass === undefined) return notReady(conditionReason.nodeClassNotFound, 'NodeClass not found on cluster');
   if (nodeClass.metadata.deletionTimestamp !== undefined)
     return notReady(conditionReason.nodeClassTerminating, 'NodeClass is Terminating');
+  // Says more than that the class is not ready.
+  const paused = conditionOf(nodeClass.status?.conditions, conditionType.launchesPaused);
+  if (paused?.status === 'True') return notReady(paused.reason || 'NodeClassNotReady', paused.message ?? '');
   const ready = conditionOf(nodeClass.status?.conditions, conditionType.ready);
   if (ready?.status === 'True') return { status: 'True' };
   // A node class may leave its reason empty; a pool's condition may not.

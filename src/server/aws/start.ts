@@ -17,6 +17,7 @@ import {
   findEndpoint,
   findServiceCidr,
   KubernetesVersion,
+  lookAtAccount,
   type NodeFacts,
   noZonalShifts,
   type ZonalShifts,
@@ -94,6 +95,22 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
           launchTemplates: provider.templates,
           caBundle: facts.caBundle ?? '',
           isolatedVpc: aws.isolatedVpc,
+          launchChecks: {
+            clusterName: aws.clusterName,
+            interruptionQueue: aws.interruptionQueue,
+            look: (names) =>
+              lookAtAccount(
+                {
+                  clients,
+                  clock,
+                  isolatedVpc: aws.isolatedVpc,
+                  takenAddresses: (id) => provider.addresses.takenOf(id),
+                },
+                names,
+              ),
+            awsAuth: () => findAwsAuth(tools.kube),
+            kubernetesVersion: () => version.current,
+          },
           validation: {
             checks: provider.launchChecks,
             disableDryRun: aws.disableDryRun,

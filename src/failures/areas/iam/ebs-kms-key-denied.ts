@@ -5,7 +5,7 @@ import { accountOf, regionOf } from '../../facts.ts';
 import type { EvidenceItem, Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { aroundOf, foundIn, refsOf } from '../../found.ts';
-import { answer } from '../../needs.ts';
+import { answer, anyOf } from '../../needs.ts';
 import type { Stored } from '../../objects.ts';
 
 export const ebsKmsKeyDenied: Failure = {
@@ -16,7 +16,7 @@ export const ebsKmsKeyDenied: Failure = {
   cause:
     'The launching principal may not use the KMS key of an encrypted volume: the one in the block device mapping, or the default key of the account',
   fix: 'A key policy that allows `kms:Encrypt, Decrypt, ReEncrypt*, GenerateDataKey*, CreateGrant, DescribeKey` to principals of the account with `kms:ViaService = ec2.<region>.amazonaws.com` and `kms:CallerAccount = <account>`.',
-  needs: [answer('ec2-describe-instances')],
+  needs: [anyOf(answer('ec2-describe-instances'), answer('kms-describe-key'))],
   signs: [
     {
       words: ['client error on launch', 'client.internalerror', 'invalidkmskey', 'volumekeydenied'],
@@ -41,6 +41,8 @@ export const ebsKmsKeyDenied: Failure = {
   },
   check(evidence): Found[] {
     const { aws } = evidence;
+    const unusable = unusableKeys(evidence);
+    if (unusable.length > 0) return unusable;
     const ended = aws.items('ec2-describe-instances').flatMap(({ item, source }) =>
       listAt(item, 'Instances').flatMap((instance): EvidenceItem[] => {
         const code = textAt(instance, 'StateReason', 'Code');
@@ -74,6 +76,35 @@ export const ebsKmsKeyDenied: Failure = {
   },
   explains: ['registration/undiagnosed-timeout', 'scheduling/launch-rejected-by-provider'],
 };
+
+/** What KMS itself says about the keys that node classes name. */
+function unusableKeys(evidence: Evidence): Found[] {
+  return evidence.aws.bodies('kms-describe-key').flatMap(({ item, source }): Found[] => {
+    const [state, id, arn] = [textAt(item, 'KeyState'), textAt(item, 'KeyId'), textAt(item, 'Arn')];
+    const classes = encrypted(evidence).filter(({ object }) =>
+      listAt(object, 'spec', 'blockDeviceMappings').some((one) =>
+        [id, arn].includes(textAt(one, 'ebs', 'kmsKeyID') || 'none'),
+      ),
+    );
+    if (classes.length === 0 || !unusableStates.has(state)) return [];
+    return [
+      {
+        confidence: 'certain',
+        summary: `The key ${id} of the volumes of EC2NodeClass ${classes.map(({ name }) => name).join(', ')} is ${state}: instances end at their launch.`,
+        objects: refsOf(classes),
+        evidence: [{ source, text: `${arn || id}: KeyState ${state}` }],
+        fix: [
+          ...(state === 'Disabled' ? [] : [`aws kms cancel-key-deletion --key-id ${id}`]),
+          `aws kms enable-key --key-id ${id}`,
+          'Or name another key in spec.blockDeviceMappings[].ebs.kmsKeyID of the EC2NodeClass.',
+        ],
+        key: id,
+      },
+    ];
+  });
+}
+
+const unusableStates: ReadonlySet<string> = new Set(['Disabled', 'PendingDeletion', 'PendingReplicaDeletion']);
 
 function encrypted({ objects }: Evidence): Stored[] {
   return objects

@@ -40,7 +40,8 @@ export const nodeRoleTrustWrong: Failure = {
   check(evidence): Found[] {
     return nodeRoles(evidence).flatMap(({ role, nodeClasses }): Found[] => {
       const described = describedRole(evidence, role);
-      if (described?.trust === undefined) return [];
+      // A trust policy without statements is none that IAM would store: the answer is not whole.
+      if (described?.trust === undefined || statementsOf(described.trust).length === 0) return [];
       const services = statementsOf(described.trust)
         .filter((one) => isAllow(one) && coversAction(one, 'sts:AssumeRole'))
         .flatMap((one) => textsAt(one, 'Principal', 'Service'));
