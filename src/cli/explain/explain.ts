@@ -1,5 +1,6 @@
 // `kerf explain KIND NAME`: whether a node would be removed or replaced, what that saves, or everything that keeps it and
-// what to change, the first thing first; the same for all nodes of a pool; why a pod waits and what will become of it.
+// what to change, the first thing first; the same for all nodes of a pool; why a pod waits and what will become of it; where
+// a claim is on its way, and why a pool or node class is not ready, with the failures of the catalogue behind it.
 import { type Command, Option } from 'commander';
 import { atOnce, KerfError, parseTime } from '../../base/index.ts';
 import { nodeVerdicts, Round, type Snapshot } from '../../core/index.ts';
@@ -8,6 +9,7 @@ import { claimStory, findPod, namesText, nodeOfPod, podStory } from '../../view/
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { type Progress, paintFor, progressLine } from '../output/index.ts';
 import { deviceSelectors, loadSnapshot, makePlan, type PlanFlags, serialize } from '../plan/plan.ts';
+import type { NamedFailure } from './failures-about.ts';
 import { renderNodeOfPod } from './pod-node.ts';
 import { renderClaimStory } from './render-claim-story.ts';
 import { renderPodStory } from './render-pod-story.ts';
@@ -23,16 +25,24 @@ interface ExplainFlags {
   output: 'text' | 'json' | 'yaml';
 }
 
-const subjects = ['pod', 'node', 'nodeclaim', 'nodepool', 'cluster'] as const;
+const subjects = ['pod', 'node', 'nodeclaim', 'nodepool', 'ec2nodeclass', 'cluster'] as const;
 type Subject = (typeof subjects)[number];
 
 /** As kubectl has them, and `cluster` for what has no name. */
-const shortNames: Readonly<Record<string, Subject>> = { po: 'pod', no: 'node', nc: 'nodeclaim', np: 'nodepool' };
+const shortNames: Readonly<Record<string, Subject>> = {
+  po: 'pod',
+  no: 'node',
+  nc: 'nodeclaim',
+  np: 'nodepool',
+  ec2nc: 'ec2nodeclass',
+  nodeclass: 'ec2nodeclass',
+};
 
 /** Also plural, also in capitals. */
 function subjectOf(kind: string): Subject {
   const word = kind.toLowerCase();
-  const subject = shortNames[word] ?? subjects.find((each) => each === word || `${each}s` === word);
+  const subject =
+    shortNames[word] ?? subjects.find((each) => each === word || `${each}s` === word || `${each}es` === word);
   if (subject !== undefined) return subject;
   const short = Object.keys(shortNames).join(', ');
   throw new KerfError(
@@ -68,6 +78,7 @@ Exit codes:
 Examples:
   kerf explain node ip-10-0-3-7.ec2.internal --context
   kerf explain po web-7d4b9 -n shop --context prod
+  kerf explain ec2nodeclass/default --context
   kerf explain nodepool default --snapshot cluster.json -o json`;
 
 async function explain(
@@ -92,7 +103,14 @@ async function explain(
       improve: true,
       output: 'json',
     };
-    const explained = subject === 'pod' ? explainPod : subject === 'cluster' ? explainCluster : explainNodes;
+    const explained =
+      subject === 'pod'
+        ? explainPod
+        : subject === 'cluster'
+          ? explainCluster
+          : subject === 'ec2nodeclass'
+            ? explainClass
+            : explainNodes;
     const asked = { subject, name: name ?? '', namespace: flags.namespace };
     const { data, text } = await explained(terminal, source, asked, progress);
     progress.clear();
@@ -127,8 +145,12 @@ async function explainPod(
   const pod = findPod(snapshot, namespace === undefined || name.includes('/') ? name : `${namespace}/${name}`);
   const story = podStory(pod, { plan, snapshot, relaxed });
   const paint = paintFor(terminal);
-  const text = renderPodStory(story, { paint, columns: terminal.columns });
   const { nodeName } = pod.spec ?? {};
+  const failures = nodeName ? [] : await failuresOfPod(snapshot, story);
+  if (failures.length > 0) Object.assign(story, { failures });
+  const { renderFailures } = await import('./failures-about.ts');
+  const style = { paint, columns: terminal.columns };
+  const text = `${renderPodStory(story, style)}${renderFailures(failures, style)}`;
   if (!nodeName || isTerminal(pod)) return { data: story, text };
   const node = nodeOfPod(await roundOver(snapshot), story.pod, nodeName);
   if (node === undefined) return { data: story, text };
@@ -158,11 +180,17 @@ async function explainNodes(
     const parts = verdicts.map((verdict) => renderVerdict(verdict, nowMs, paint));
     const { limitsLines } = await import('./cluster-story.ts');
     const heading = `${renderPool(fleet, name, verdicts, paint)}${limitsLines(snapshot, name)}`;
-    return { data: verdicts, text: [heading, ...parts].join('\n') };
+    const { poolTrouble } = await import('./class-story.ts');
+    const { text } = poolTrouble(snapshot, name, { paint, columns: terminal.columns });
+    return { data: verdicts, text: [`${heading}${text}`, ...parts].join('\n') };
   }
   const waiting = subject === 'nodeclaim' ? claimStory(snapshot, name) : undefined;
+  const way = subject === 'nodeclaim' ? await wayOf(snapshot, name, { paint, columns: terminal.columns }) : undefined;
   if (waiting !== undefined)
-    return { data: [waiting], text: renderClaimStory(waiting, { paint, columns: terminal.columns }) };
+    return {
+      data: [{ ...waiting, ...way?.data }],
+      text: `${renderClaimStory(waiting, { paint, columns: terminal.columns })}${way?.text ?? ''}`,
+    };
   const namesOf = ({ name: own, machine }: (typeof fleet.members)[number]): string[] => [
     ...(subject === 'node' && machine.node !== undefined ? [own] : []),
     ...(machine.claim === undefined ? [] : [machine.claim.metadata.name]),
@@ -175,7 +203,69 @@ async function explainNodes(
       fleet.members.flatMap((member) => namesOf(member)[0] ?? []),
     );
   }
-  return { data: verdicts, text: verdicts.map((verdict) => renderVerdict(verdict, nowMs, paint)).join('\n') };
+  const text = verdicts.map((verdict) => renderVerdict(verdict, nowMs, paint)).join('\n');
+  if (way === undefined) return { data: verdicts, text };
+  return { data: verdicts.map((verdict) => ({ ...verdict, ...way.data })), text: `${text}${way.text}` };
+}
+
+/** Where a claim is on its way, and what is wrong with it; undefined once it has arrived. */
+async function wayOf(
+  snapshot: Snapshot,
+  name: string,
+  style: { paint: ReturnType<typeof paintFor>; columns: number },
+): Promise<{ data: object; text: string } | undefined> {
+  const [{ claimJourney, renderJourney }, { failuresAbout, renderFailures }, { refsOfPool }] = await Promise.all([
+    import('./claim-journey.ts'),
+    import('./failures-about.ts'),
+    import('./class-story.ts'),
+  ]);
+  const journey = claimJourney(snapshot, name);
+  if (journey === undefined) return undefined;
+  const claim = snapshot.objects.items.find(({ kind, metadata }) => kind === 'NodeClaim' && metadata.name === name);
+  const labels = claim?.metadata['labels'] as Record<string, string> | undefined;
+  const pool = labels?.['karpenter.sh/nodepool'];
+  const own = failuresAbout(snapshot, [{ kind: 'NodeClaim', name }]);
+  const failures = own.length > 0 || pool === undefined ? own : failuresAbout(snapshot, refsOfPool(snapshot, pool));
+  const nowMs = parseTime(snapshot.time ?? '') ?? 0;
+  return {
+    data: { journey, failures },
+    text: `${renderJourney(journey, nowMs, style.paint)}${renderFailures(failures, style)}`,
+  };
+}
+
+/** Where pools are closed, what closed them; and what the pod's own conditions say. */
+async function failuresOfPod(snapshot: Snapshot, story: ReturnType<typeof podStory>): Promise<NamedFailure[]> {
+  const [{ failuresAbout }, { refsOfPool }] = await Promise.all([
+    import('./failures-about.ts'),
+    import('./class-story.ts'),
+  ]);
+  if (story.newNode !== undefined || (story.reasons ?? []).length === 0) return [];
+  const name = story.pod.split('/').at(-1) ?? story.pod;
+  const pools = snapshot.objects.items.filter(({ kind }) => kind === 'NodePool');
+  return failuresAbout(
+    snapshot,
+    [{ kind: 'Pod', name }, ...pools.flatMap(({ metadata }) => refsOfPool(snapshot, metadata.name))],
+    story.pod,
+  );
+}
+
+async function explainClass(
+  terminal: Terminal,
+  flags: PlanFlags,
+  { subject, name }: Asked,
+  progress: Progress,
+): Promise<Explained> {
+  const snapshot = await loadSnapshot(terminal, flags, flags.filename ?? [], progress);
+  const { classStory, nodeClassesIn, renderClassStory } = await import('./class-story.ts');
+  const story = classStory(snapshot, name);
+  if (story === undefined)
+    throw notFound(
+      subject,
+      name,
+      nodeClassesIn(snapshot).map(({ metadata }) => metadata.name),
+    );
+  const style = { paint: paintFor(terminal), columns: terminal.columns };
+  return { data: story, text: renderClassStory(story, style) };
 }
 
 async function explainCluster(
