@@ -6,6 +6,7 @@ import { crdFiles, crdYaml } from '../src/cli/crds/crd-files.ts';
 import { validateReferencePage } from '../src/cli/validate/reference-page.ts';
 import { failuresPage } from '../src/failures/index.ts';
 import { chartFiles } from './chart/render.ts';
+import { valuesIndex } from './chart/values-index.ts';
 import { dashboardJson, dashboards, rulesYaml } from './monitoring.ts';
 import { objectReference } from './object-reference.ts';
 import { metricsReference, settingsReference } from './process-reference.ts';
@@ -17,6 +18,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   return new Map([
     ...crdFiles().map(({ name, crd }) => [`crds/${name}`, crdYaml(crd)] as const),
     ...chartFiles(),
+    ['src/cli/preflight/chart-values.json', valuesIndex()] as const,
     ...terraformModule(),
     ['docs/reference/rbac.md', rightsPage()] as const,
     ['examples/aws/rbac.yaml', awsExampleRights()] as const,

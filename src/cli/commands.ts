@@ -63,6 +63,11 @@ export const commands: CommandDefinition[] = [
     load: () => import('./iam/iam.ts'),
   },
   {
+    name: 'preflight',
+    summary: 'say whether a cluster can be switched from Karpenter, and afterwards what happened',
+    load: () => import('./preflight/preflight.ts'),
+  },
+  {
     name: 'shadow',
     summary: 'say what Kerf would have done beside the autoscaler in charge',
     load: () => import('./shadow/shadow.ts'),

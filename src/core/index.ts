@@ -20,6 +20,7 @@ export {
   startedText,
 } from './disruption/command.ts';
 export { instanceTypeGone, requirementsDrifted } from './disruption/drift-reasons.ts';
+export { driftedFields } from './disruption/drifted-fields.ts';
 export { consolidationProblem, emptinessProblem } from './disruption/eligibility.ts';
 export { emptinessCommand } from './disruption/emptiness.ts';
 export { evictionCost, lifetimeRemaining } from './disruption/eviction-cost.ts';

@@ -6,9 +6,20 @@ export function cloudFormation(description: string, resources: readonly Infrastr
   const template = {
     AWSTemplateFormatVersion: '2010-09-09',
     Description: description,
-    Resources: Object.assign({}, ...resources.map((each) => substituted(resourcesOf(each)))) as object,
+    Resources: Object.assign({}, ...resources.map((each) => substituted(withOrder(each, resources)))) as object,
   };
   return yamlText(template);
+}
+
+/** A role names its policies by ARN: those of the same template have to be there first. */
+function withOrder(resource: InfrastructureResource, all: readonly InfrastructureResource[]): Record<string, unknown> {
+  const made = resourcesOf(resource);
+  if (resource.kind !== 'role') return made;
+  const before = all.flatMap((each) =>
+    each.kind === 'policy' && resource.policyArns.some((arn) => arn.endsWith(`/${each.name}`)) ? [each.id] : [],
+  );
+  if (before.length === 0) return made;
+  return { [resource.id]: { ...(made[resource.id] as object), DependsOn: before } };
 }
 
 function resourcesOf(resource: InfrastructureResource): Record<string, unknown> {

@@ -290,3 +290,19 @@ describe('mistakes', () => {
     expect(role?.name.length).toBeLessThanOrEqual(64);
   });
 });
+
+test('all of it is one template, in which roles wait for the policies they name', async () => {
+  const { code, out } = await runCommand(configure, ['all', '--cluster', 'prod']);
+  const { Resources } = parse(out) as {
+    Resources: Record<string, { Type: string; DependsOn?: string[]; Properties: { RoleName?: unknown } }>;
+  };
+  const ofType = (type: string): string[] => Object.keys(Resources).filter((id) => Resources[id]?.Type === type);
+  expect(code).toBe(0);
+  expect(ofType('AWS::IAM::Role')).toHaveLength(2);
+  expect(ofType('AWS::SQS::Queue')).toHaveLength(1);
+  expect(ofType('AWS::EKS::AccessEntry')).toHaveLength(1);
+  const waiting = Object.values(Resources).filter(({ DependsOn }) => DependsOn !== undefined);
+  expect(waiting.map(({ DependsOn }) => DependsOn)).toEqual([ofType('AWS::IAM::ManagedPolicy')]);
+  // What create-stack takes without a bucket.
+  expect(out.length).toBeLessThan(51_200);
+});

@@ -26,6 +26,8 @@ import { callerAccount, terraform } from './terraform.ts';
 
 const examples = `
 Examples:
+  $ kerf iam all --cluster prod | aws cloudformation create-stack --stack-name kerf-prod \\
+      --template-body file:///dev/stdin --capabilities CAPABILITY_NAMED_IAM
   $ kerf iam policy --cluster prod --region eu-west-1 --account 123456789012
   $ kerf iam policy --cluster prod --region eu-west-1 --account 123456789012 --only NodeLifecycle > node-lifecycle.json
   $ kerf iam queue --cluster prod -o cloudformation > queue.yaml
@@ -68,6 +70,16 @@ export function configure(command: Command, run: CommandRunner): void {
           return exitCode.ok;
         }),
       );
+  command
+    .command('all')
+    .description('policies, both roles and the queue as one CloudFormation template')
+    .requiredOption('--cluster <name>', 'name of the EKS cluster', clusterName)
+    .action(
+      run(async (terminal: Terminal, { cluster }: Pick<Flags, 'cluster'>) => {
+        terminal.out(printAll(cluster));
+        return exitCode.ok;
+      }),
+    );
   add('policy', 'what the controller may do: six policies', printPolicies)
     .option('--queue <name>', "interruption queue; the cluster's name if absent", queueName)
     .option('--node-role <name>', 'role (name or ARN) that nodes get; KarpenterNodeRole-<cluster> if absent', nodeRole)
@@ -109,6 +121,16 @@ function printPolicies(flags: Flags, env: Env): string {
   return json(only === undefined ? documents : resources[0]?.document);
 }
 
+function printAll(cluster: string): string {
+  const of = whereApplied(cluster);
+  return cloudFormation(`Kerf, cluster ${cluster}: policies, roles and queue`, [
+    ...policyResources(of, { queue: queueNameOf(cluster) }),
+    controllerRole(of, podIdentityTrust()),
+    ...nodeRoleResources(of, false),
+    queueResource(of, queueNameOf(cluster)),
+  ]);
+}
+
 function printNodeRole(flags: Flags, env: Env): string {
   const of = accountOf('node_role', flags, env);
   const resources = nodeRoleResources(of, flags.windows ?? false);
@@ -136,19 +158,24 @@ function printQueue(flags: Flags, env: Env): string {
 function accountOf(what: string, flags: Flags, env: Env): ClusterAccount {
   const { cluster, output } = flags;
   if (output === 'cloudformation' && flags.region === undefined && flags.account === undefined) {
-    return {
-      cluster,
-      region: '${AWS::Region}',
-      account: '${AWS::AccountId}',
-      partition: '${AWS::Partition}',
-      dnsSuffix: '${AWS::URLSuffix}',
-    };
+    return whereApplied(cluster);
   }
   const region = flags.region ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'];
   if (!region) throw missing('--region', 'eu-west-1', 'or set AWS_REGION');
   const account = flags.account ?? (output === 'terraform' ? callerAccount(what) : undefined);
   if (account === undefined) throw missing('--account', '123456789012', 'aws sts get-caller-identity shows it');
   return { cluster, region, account, partition: partitionOf(region), dnsSuffix: dnsSuffixOf(region) };
+}
+
+/** The account and region that CloudFormation applies a template in. */
+function whereApplied(cluster: string): ClusterAccount {
+  return {
+    cluster,
+    region: '${AWS::Region}',
+    account: '${AWS::AccountId}',
+    partition: '${AWS::Partition}',
+    dnsSuffix: '${AWS::URLSuffix}',
+  };
 }
 
 function missing(flag: string, example: string, hint: string): KerfError {
