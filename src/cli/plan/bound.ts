@@ -40,8 +40,8 @@ export async function lowerBoundPerHour(input: Snapshot | World, plan: Plan): Pr
   const placed = new Set([...plan.newNodes, ...plan.existingNodes].flatMap(({ pods }) => pods));
   if (placed.size === 0) return 0;
   const relaxation = relaxationOf(world, placed);
-  const byFillings = atOnce(configurationBound(relaxation));
   const byRoom = await linearBound(priceRelaxation(relaxation), plan);
+  const byFillings = atOnce(configurationBound(relaxation, byRoom));
   return Math.max(byFillings, byRoom);
 }
 

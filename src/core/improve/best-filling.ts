@@ -6,6 +6,7 @@
 // Promises: a filling keeps room, counts and host rules; `atMost` is never below the worth of any filling.
 
 import type { HostRules, Kind, Offer } from './pile.ts';
+import { RoomWeights } from './room-weights.ts';
 
 export interface Found {
   readonly worth: number;
@@ -19,16 +20,12 @@ export interface Found {
 const dust = 1e-9;
 
 /** What a resource counts at least: one that counts for nothing would never count again. */
-const leastWeight = 1e-4;
+const leastWeight = 1e-6;
 
 /** Passes of taking out each kind of a filling and filling again. */
 const mostPasses = 4;
 const fewPods = 20;
 const fewKinds = 200;
-
-/** From one search to the next worths change little, and the bound is taken up where it was left. */
-const tighteningRounds = 12;
-const roundsInVain = 3;
 
 export class FillingSearch {
   /** Steps taken so far: the unit its work is counted in. */
@@ -43,7 +40,7 @@ export class FillingSearch {
   private readonly part: Float64Array;
   private readonly order: Int32Array;
   private ordered = 0;
-  private densest = 0;
+  private readonly roomWeights: RoomWeights;
   private readonly rest: Float64Array;
   private readonly takes: Int32Array;
   private readonly bestTakes: Int32Array;
@@ -59,6 +56,7 @@ export class FillingSearch {
     this.columns = columns;
     this.needs = new Float64Array(kinds.length * columns);
     kinds.forEach(({ need }, kind) => this.needs.set(need, kind * columns));
+    this.roomWeights = new RoomWeights(columns);
     this.hosts = kinds.map(({ host }) => host);
     this.hasHostRules = kinds.some(({ host }) => host !== undefined);
     this.density = new Float64Array(kinds.length);
@@ -74,16 +72,6 @@ export class FillingSearch {
     }
     this.counted = new Int32Array(rules);
     this.most = new Float64Array(rules).fill(Number.POSITIVE_INFINITY);
-  }
-
-  /** A first idea how much each resource counts as room of the offer. */
-  expect(offer: Offer, weights: Float64Array): void {
-    const total = weights.reduce((sum, weight) => sum + weight, 0);
-    if (total > 0)
-      this.weights.set(
-        offer,
-        weights.map((weight) => Math.max(leastWeight, weight / total)),
-      );
   }
 
   /**
@@ -144,10 +132,7 @@ export class FillingSearch {
       part[kind] = taken;
       const dense = value / taken;
       density[kind] = dense;
-      if (dense > most) {
-        most = dense;
-        this.densest = kind;
-      }
+      if (dense > most) most = dense;
       order[ordered++] = kind;
     }
     this.ordered = ordered;
@@ -163,8 +148,11 @@ export class FillingSearch {
   private fillAndExchange(): void {
     const { takes, order, ordered, worth } = this;
     for (let at = 0; at < ordered; at++) takes[order[at] as number] = 0;
-    let value = this.fill(-1);
-    this.keepIfBetter(value);
+    this.keepIfBetter(this.fill(-1));
+    this.clear();
+    this.keepIfBetter(this.takeWhole());
+    this.restoreBest();
+    let value = this.best;
     let pods = 0;
     for (let at = 0; at < ordered; at++) pods += takes[order[at] as number] as number;
     // Where there are many, one more or less matters little.
@@ -189,10 +177,29 @@ export class FillingSearch {
         }
       }
     }
-    for (let at = 0; at < ordered; at++) {
-      const kind = order[at] as number;
-      if ((takes[kind] as number) > 0) this.put(kind, -(takes[kind] as number));
+    this.clear();
+  }
+
+  private clear(): void {
+    for (let at = 0; at < this.ordered; at++) {
+      const kind = this.order[at] as number;
+      if ((this.takes[kind] as number) > 0) this.put(kind, -(this.takes[kind] as number));
     }
+  }
+
+  /** The whole pods of the filling by parts, and what else fits: close to the best where a node holds many pods. */
+  private takeWhole(): number {
+    const { basic, amounts } = this.roomWeights;
+    let value = 0;
+    for (let row = 0; row < basic.length; row++) {
+      const kind = basic[row] as number;
+      if (kind < 0) continue;
+      const count = Math.min(this.howMany(kind), Math.floor((amounts[row] as number) + dust));
+      if (count <= 0) continue;
+      this.put(kind, count);
+      value += count * (this.worth[kind] as number);
+    }
+    return value + this.fill(-1);
   }
 
   /** Adds pods of other kinds while some fit, several equal ones at once, fewer the fuller the node is. */
@@ -382,39 +389,33 @@ export class FillingSearch {
   }
 
   /**
-   * Lets resources count so that the worth of a filling is bounded as tightly as one number for all resources can: those
-   * that the kind with the most worth for its room takes most of count more, again and again. Returns the bound; ends
-   * early once it is not above what is asked for.
+   * Lets resources count so that the worth of a filling is bounded as tightly as one number for all resources can. Returns
+   * the bound; where the way they counted last time bounds tightly enough, that is kept.
    */
   private tighten(offer: Offer, above: number): number {
-    const { columns, needs } = this;
+    const { columns } = this;
     let weights = this.weights.get(offer);
     if (weights === undefined) {
       weights = new Float64Array(columns).fill(1 / columns);
       this.weights.set(offer, weights);
     }
-    let least = this.arrange(offer, weights);
-    if (least <= above) return least;
-    const trial = Float64Array.from(weights);
-    let inVain = 0;
-    for (let round = 0; round < tighteningRounds; round++) {
-      const best = this.densest;
-      let total = 0;
-      for (let column = 0; column < columns; column++) {
-        const amount = needs[best * columns + column] as number;
-        const share = amount === 0 ? 0 : amount / (offer.room[column] as number) / (this.part[best] as number);
-        trial[column] = Math.max(leastWeight, trial[column] as number) * Math.exp((share - 1) / (2 + round));
-        total += trial[column] as number;
-      }
-      for (let column = 0; column < columns; column++) trial[column] = (trial[column] as number) / total;
-      const most = this.arrange(offer, trial);
-      if (most >= least * 0.999 && ++inVain >= roundsInVain) break;
-      if (most >= least) continue;
-      least = most;
-      weights.set(trial);
-      if (least <= above) return least;
-    }
-    this.arrange(offer, weights);
-    return least;
+    const known = this.arrange(offer, weights);
+    if (known <= above) return known;
+    this.roomWeights.find(offer.room, this.order.subarray(0, this.ordered), this.needs, this.worth);
+    const { prices } = this.roomWeights;
+    const before = Float64Array.from(weights);
+    weights.set(sharesOf(prices));
+    const found = this.arrange(offer, weights);
+    if (found <= known) return found;
+    weights.set(before);
+    return this.arrange(offer, weights);
   }
+}
+
+/** In parts of one, so that what fits a node takes at most one of it. */
+function sharesOf(prices: Float64Array): Float64Array {
+  const whole = prices.reduce((sum, price) => sum + Math.max(0, price), 0);
+  const weights = prices.map((price) => Math.max(leastWeight, price / whole));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => weight / total);
 }

@@ -48,13 +48,7 @@ export function* repack<O extends Offer>(
 ): Sliced<Filling<O>[] | undefined> {
   const search = new FillingSearch(kinds, columns);
   const all = Float64Array.from(kinds, ({ count }) => count);
-  const { worth, perResource, perOffer } = roomWorths(kinds, offers, all);
-  for (const offer of offers) {
-    search.expect(
-      offer,
-      perResource.map((own, at) => own * (offer.room[at] as number)),
-    );
-  }
+  const { worth, perOffer } = roomWorths(kinds, offers, all);
   yield;
   const bound = valueOf(all, worth);
   if (bound > worthwhile) return undefined;
@@ -298,7 +292,7 @@ function roomWorths(
   kinds: readonly Kind[],
   offers: readonly Offer[],
   left: Float64Array,
-): { readonly worth: Float64Array; readonly perResource: Float64Array; readonly perOffer: Float64Array } {
+): { readonly worth: Float64Array; readonly perOffer: Float64Array } {
   const columns = kinds[0]?.need.length ?? 0;
   const total = new Float64Array(columns);
   kinds.forEach(({ need }, kind) => {
@@ -325,7 +319,6 @@ function roomWorths(
     return worth;
   };
   return {
-    perResource,
     worth: Float64Array.from(kinds, ({ need }) => worthOf(need)),
     perOffer: Float64Array.from(offers, ({ room }) => worthOf(room)),
   };
