@@ -130,7 +130,8 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
           "Effect": "Allow",
           "Action": [
             "ec2:TerminateInstances",
-            "ec2:DeleteLaunchTemplate"
+            "ec2:DeleteLaunchTemplate",
+            "ec2:RebootInstances"
           ],
           "Resource": [
             "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:instance/*",

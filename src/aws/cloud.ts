@@ -49,6 +49,8 @@ export interface AwsCloudOptions {
   placementGroupOf(nodeClass: EC2NodeClass): { id: string; strategy: string } | undefined;
   /** Whether the class names a group that was not looked up since this process started. */
   isPlacementGroupUnknown(nodeClass: EC2NodeClass): boolean;
+  /** Gate RebootForRepair: what a restart may cure is restarted before it is replaced. */
+  reboots?: boolean;
   /** Why the claim's machine is no longer what its class asks for. */
   driftOf(claim: NodeClaim, nodeClass: EC2NodeClass): Promise<string | undefined>;
   whyNotJoined(claim: NodeClaim, nodeClass: EC2NodeClass | undefined): Promise<string | undefined>;
@@ -76,6 +78,16 @@ const repairPolicies: readonly RepairPolicy[] = [
   { ...monitored, conditionType: 'KernelReady' },
   { ...monitored, conditionType: 'ContainerRuntimeReady' },
 ];
+
+/** Faults of accelerators and their drivers, which a restart often clears; such machines are scarce. */
+const rebootPolicy: RepairPolicy = {
+  ...monitored,
+  conditionType: 'AcceleratedHardwareReady',
+  reasonRegex: '^(Nvidia|Neuron|DCGM)',
+  tolerationMs: 10 * minuteMs,
+  action: 'RebootNode',
+};
+const policiesWithReboot: readonly RepairPolicy[] = [...repairPolicies, rebootPolicy];
 
 export class AwsCloud implements Cloud {
   readonly name = 'aws';
@@ -164,8 +176,15 @@ export class AwsCloud implements Cloud {
     return this.options.whyNotJoined(claim, await this.options.nodeClassOf(claim.spec.nodeClassRef.name));
   }
 
+  async reboot(claim: NodeClaim): Promise<void> {
+    if (this.options.reboots !== true) {
+      throw new CloudError('rebootFailed', 'reboots are off; turn on the gate RebootForRepair of AWS_FEATURE_GATES');
+    }
+    await this.options.instances.reboot(this.idOf(claim.status?.providerID ?? ''));
+  }
+
   repairPolicies(): readonly RepairPolicy[] {
-    return repairPolicies;
+    return this.options.reboots === true ? policiesWithReboot : repairPolicies;
   }
 
   private async readyClass(claim: NodeClaim): Promise<EC2NodeClass> {

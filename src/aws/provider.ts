@@ -42,6 +42,8 @@ export interface AwsProviderSettings {
   minValuesPolicy: 'Strict' | 'BestEffort';
   /** Feature gate. */
   reservedCapacity: boolean;
+  /** Gate RebootForRepair. */
+  reboots?: boolean;
 }
 
 export interface AwsProviderOptions {
@@ -143,6 +145,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     isPlacementGroupUnknown: (nodeClass) => !placementGroups.isLookedUp(nodeClass),
     whyNotJoined: (claim, nodeClass) => joining.why(claim, nodeClass),
     unavailable,
+    reboots: settings.reboots === true,
     driftOf: (claim, nodeClass) => driftOf(claim, nodeClass, { types, instances, placementGroups }),
   });
   return {

@@ -39,6 +39,7 @@ import { nodeOverlayController } from './overlay/controller.ts';
 import { OverlayStore, overlaidCloud } from './overlay/overlay-store.ts';
 import { Provisioner } from './provisioning/provisioner.ts';
 import { nodeTrigger, podTrigger } from './provisioning/triggers.ts';
+import { rebootController } from './reboot/reboot.ts';
 import { staticDeprovisioningController } from './static/deprovisioning.ts';
 import { NodeCounts } from './static/node-counts.ts';
 import { staticProvisioningController } from './static/provisioning.ts';
@@ -72,6 +73,7 @@ export function controllersOf(given: ControllerContext, objects: RefusedObjects)
       lifecycleController(context, metrics, reporter, removals),
       nodeTerminationController(context, metrics, evictions, removals),
       evictions.controller,
+      rebootController(context, evictions),
       expirationController(context, metrics),
       garbageCollectionController(context, metrics),
       podEventsController(context),

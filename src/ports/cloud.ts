@@ -8,7 +8,9 @@
 // 4. `instanceTypes` returns every type, also ones with no available offering. The same array comes back while nothing
 //    changed, so that callers can cache by identity.
 // 5. `driftReason` is undefined while the machine still is what its node class asks for.
-// 6. Expected failures are CloudErrors with a `kind`; anything else is unexpected and retried.
+// 6. `reboot` restarts the machine in place and returns once that is on its way; repeating it with the same id does no
+//    harm. `rebootFailed` means that trying again does not help. A cloud without it has no policies that reboot.
+// 7. Expected failures are CloudErrors with a `kind`; anything else is unexpected and retried.
 import type { NodeClaim, NodePool } from '../api/index.ts';
 import { KerfError } from '../base/index.ts';
 import type { FailedOffering, InstanceTypeSpec, ProviderFacts, RepairPolicy } from '../core/index.ts';
@@ -66,6 +68,7 @@ export interface Cloud {
   whyNotJoined?(claim: NodeClaim): Promise<string | undefined>;
   /** What it could not launch lately and will not try before its time; absent or empty, nothing. */
   failedOfferings?(options?: Pick<AskOptions, 'probing'>): FailedOffering[];
+  reboot?(claim: NodeClaim, operationId: string, options?: CallOptions): Promise<void>;
   repairPolicies(): readonly RepairPolicy[];
 }
 
@@ -75,7 +78,8 @@ export type CloudErrorKind =
   | 'nodeClassNotReady'
   /** Launching failed in a way the claim's Launched condition should tell: `reason` is that condition's reason. */
   | 'createFailed'
-  | 'unevaluatedNodePool';
+  | 'unevaluatedNodePool'
+  | 'rebootFailed';
 
 const prefixes: Record<CloudErrorKind, string> = {
   notFound: 'nodeclaim not found, ',
@@ -83,6 +87,7 @@ const prefixes: Record<CloudErrorKind, string> = {
   nodeClassNotReady: 'NodeClassRef not ready, ',
   createFailed: 'creating nodeclaim, ',
   unevaluatedNodePool: '',
+  rebootFailed: '',
 };
 
 /** Names in metrics; the others have none. */
@@ -131,6 +136,7 @@ export function cloudWith(cloud: Cloud, changes: Partial<Cloud>): Cloud {
     ...(cloud.registrationHooks === undefined ? {} : { registrationHooks: cloud.registrationHooks }),
     ...(cloud.whyNotJoined === undefined ? {} : { whyNotJoined: cloud.whyNotJoined.bind(cloud) }),
     ...(cloud.failedOfferings === undefined ? {} : { failedOfferings: cloud.failedOfferings.bind(cloud) }),
+    ...(cloud.reboot === undefined ? {} : { reboot: cloud.reboot.bind(cloud) }),
     create: (claim, options) => cloud.create(claim, options),
     delete: (claim, options) => cloud.delete(claim, options),
     get: (providerID, options) => cloud.get(providerID, options),

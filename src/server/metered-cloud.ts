@@ -30,7 +30,11 @@ export function meteredCloud(cloud: Cloud, metrics: Metrics, clock: Clock): Clou
       durations.observe((clock.elapsed() - startedMs) / 1000, of);
     }
   };
+  const reboot = cloud.reboot?.bind(cloud);
   return cloudWith(cloud, {
+    ...(reboot === undefined
+      ? {}
+      : { reboot: (claim, id, options) => metered('Reboot', poolOf(claim), () => reboot(claim, id, options)) }),
     create: (claim, options) => metered('Create', poolOf(claim), () => cloud.create(claim, options)),
     delete: (claim, options) => metered('Delete', poolOf(claim), () => cloud.delete(claim, options)),
     get: (providerID, options) => metered('Get', '', () => cloud.get(providerID, options)),

@@ -90,7 +90,25 @@ const slimPod = slimmer<Pod>({
   ],
 });
 
-const slimNode = slimmer<Node>({ drop: ['status.images', 'status.volumesInUse', 'status.nodeInfo', 'status.config'] });
+/** All but the boot id, by which reboots are seen. */
+const perNodeInfo = [
+  'architecture',
+  'containerRuntimeVersion',
+  'kernelVersion',
+  'kubeProxyVersion',
+  'kubeletVersion',
+  'machineID',
+  'operatingSystem',
+  'osImage',
+  'swap',
+  'systemUUID',
+];
+const slimNode = slimmer<Node>({
+  drop: [
+    ...['images', 'volumesInUse', 'config'].map((field) => `status.${field}`),
+    ...perNodeInfo.map((field) => `status.nodeInfo.${field}`),
+  ],
+});
 
 /** Only that they change, and whom they select, is of interest. */
 const slimWorkload = slimmer<KubeObject>({ drop: ['metadata.annotations', 'spec.template', 'status'] });

@@ -154,6 +154,12 @@ podDeletionCostManagement: PodDeletionCostManagement
   resources: [nodes]
   verbs: [create]
 {{- end }}
+{{- if and (eq .Values.provider "kwok") (not .Values.shadow.enabled) }}
+# A simulated machine that was rebooted has another boot id.
+- apiGroups: [""]
+  resources: [nodes/status]
+  verbs: [patch]
+{{- end }}
 {{- if and (and (eq .Values.provider "kwok") .Values.kwok.fakeKubelets) (not .Values.shadow.enabled) }}
 # What kubelets may do.
 - apiGroups: [""]

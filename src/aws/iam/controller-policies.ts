@@ -136,7 +136,7 @@ function nodeLifecycle({ partition, region, cluster }: ClusterAccount): Statemen
     {
       ...allow(
         'AllowScopedDeletion',
-        ['ec2:TerminateInstances', 'ec2:DeleteLaunchTemplate'],
+        ['ec2:TerminateInstances', 'ec2:DeleteLaunchTemplate', 'ec2:RebootInstances'],
         [ec2('instance'), ec2('launch-template')],
       ),
       Condition: isOurs,

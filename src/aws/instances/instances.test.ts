@@ -262,3 +262,35 @@ test.each([
   expect(instanceIdOf(text)).toBe(id);
   expect(instanceIdOf(providerIdOf({ zone: 'a', id: 'i-3' }))).toBe('i-3');
 });
+
+describe('a reboot', () => {
+  test('is asked of EC2 for an instance that is ours and there', async () => {
+    ec2.answers['RebootInstances'] = () => ({});
+    const asked = instances.reboot('i-1');
+    await clock.runFor(2_000);
+    await asked;
+    expect(ec2.inputs('RebootInstances')).toEqual([{ InstanceIds: ['i-1'] }]);
+  });
+
+  test('of one that is going, or gone, is not found; a refusal is for good', async () => {
+    const outcome = async (id: string) => {
+      const asked = instances.reboot(id).then(
+        () => 'asked',
+        (error: { kind?: string }) => error.kind ?? 'other',
+      );
+      await clock.runFor(2_000);
+      return asked;
+    };
+    there = [machine('i-2', { State: { Name: 'shutting-down' as const } }), machine('i-3')];
+    expect(await outcome('i-2')).toBe('notFound');
+    expect(await outcome('i-9')).toBe('notFound');
+    ec2.answers['RebootInstances'] = () => {
+      throw awsRefusal('UnauthorizedOperation');
+    };
+    expect(await outcome('i-3')).toBe('rebootFailed');
+    ec2.answers['RebootInstances'] = () => {
+      throw awsRefusal('RequestLimitExceeded');
+    };
+    expect(await outcome('i-3')).toBe('other');
+  });
+});

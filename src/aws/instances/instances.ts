@@ -8,10 +8,11 @@ import {
   type EC2Client,
   type Filter,
   type Instance,
+  RebootInstancesCommand,
 } from '@aws-sdk/client-ec2';
 import { awsLabel, awsTag, label } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
-import { KerfError } from '../../base/index.ts';
+import { KerfError, messageOf } from '../../base/index.ts';
 import { CloudError, type Counter, type Metrics } from '../../ports/index.ts';
 import { isAwsNotFound } from '../aws-errors.ts';
 import type { Batcher } from '../batching/batcher.ts';
@@ -37,6 +38,10 @@ const existing: Filter = {
   Values: ['pending', 'running', 'stopping', 'stopped', 'shutting-down'],
 };
 const pageSize = 1_000;
+
+/** Asking again does not help. */
+const refusals = new Set(['UnauthorizedOperation', 'AccessDenied', 'UnsupportedOperation', 'OperationNotPermitted']);
+const isForGood = (error: unknown): boolean => error instanceof Error && refusals.has(error.name);
 
 export class Instances {
   private readonly options: InstancesOptions;
@@ -128,6 +133,23 @@ export class Instances {
       }
       this.terminationFailures.add({ zone: instance.zone, zone_id: this.zoneIdOf(instance) ?? '' });
       throw error;
+    }
+  }
+
+  /** Resolves when EC2 has been told; repeating it before the machine went down does no harm. */
+  async reboot(id: string): Promise<void> {
+    const instance = await this.get(id, { isFresh: true });
+    if (isGoing(instance)) throw new CloudError('notFound', `EC2 takes instance ${id} down`);
+    this.refuseForeign(instance, 'reboot');
+    this.refuseShifted(instance, 'reboot');
+    try {
+      await this.options.ec2.send(new RebootInstancesCommand({ InstanceIds: [id] }));
+    } catch (error) {
+      if (isAwsNotFound(error)) throw new CloudError('notFound', `EC2 has no instance ${id}`, { cause: error });
+      if (!isForGood(error)) throw error;
+      throw new CloudError('rebootFailed', `EC2 refuses to reboot instance ${id}: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 

@@ -72,6 +72,7 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
       ...aws,
       minValuesPolicy: settings.minValuesPolicy,
       reservedCapacity: settings.featureGates['ReservedCapacity'] === true,
+      reboots: aws.awsFeatureGates['RebootForRepair'] === true,
     },
     cluster: facts,
     shifts,

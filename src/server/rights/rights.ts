@@ -102,6 +102,13 @@ export const clusterRights: readonly Right[] = [
   },
   {
     group: core,
+    resources: ['nodes/status'],
+    verbs: ['patch'],
+    when: 'kwok',
+    why: 'A simulated machine that was rebooted has another boot id.',
+  },
+  {
+    group: core,
     resources: ['nodes/status', 'pods/status'],
     verbs: ['patch'],
     when: 'fakeKubelets',

@@ -57,7 +57,6 @@ export const gatesWithoutEffect: Readonly<Record<string, string>> = {
   NodeClassCEL: 'kubelet settings take plain values, not expressions',
   DRANVIDIAGPU: 'devices are known once a node has published them',
   DRAEFA: 'devices are known once a node has published them',
-  RebootForRepair: 'unhealthy nodes are replaced',
 };
 
 /** Variables that begin like our own and are not settings of the table. */

@@ -139,6 +139,14 @@ export class KwokCloud implements Cloud {
     return Promise.resolve(undefined);
   }
 
+  /** There is nothing to restart: the Node gets another boot id, the same for every try of one reboot. */
+  async reboot(claim: NodeClaim, operationId: string): Promise<void> {
+    const { metadata } = await this.nodeOf(claim.status?.providerID ?? '');
+    const body = { status: { nodeInfo: { bootID: `kwok-${operationId}` } } };
+    const ref = { name: metadata.name ?? '' };
+    await this.options.kube.patch(resources.nodes, ref, { type: 'merge', body }, { subresource: 'status' });
+  }
+
   repairPolicies(): readonly RepairPolicy[] {
     const unready = { conditionType: 'Ready', tolerationMs: repairAfterMs, terminationGracePeriodMs: 0 };
     const simulated = { conditionStatus: 'True', reasonRegex: '.*', tolerationMs: 30_000 } as const;
@@ -146,6 +154,7 @@ export class KwokCloud implements Cloud {
       { ...unready, conditionStatus: 'False' },
       { ...unready, conditionStatus: 'Unknown', reasonRegex: '.*' },
       { ...simulated, conditionType: 'KWOKUnhealthy', terminationGracePeriodMs: 45_000 },
+      { ...simulated, conditionType: 'KWOKRebootRequired', terminationGracePeriodMs: 60_000, action: 'RebootNode' },
     ];
   }
 

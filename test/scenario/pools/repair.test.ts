@@ -70,6 +70,31 @@ test('with legacy-node-repair the broken node goes first', async () => {
   await scenario.until('all pods run', async () => (await scenario.readyPods('web')).length === 5);
 });
 
+test('a node that a reboot may cure is rebooted, keeps its claim and takes pods again; the third time it is replaced', async () => {
+  const name = await fiveNodes({ NodeRepair: true });
+  const uid = (await scenario.find(resources.nodes, name))?.metadata.uid;
+  for (let count = 1; count <= 2; count += 1) {
+    await breakNode(name, 'KWOKRebootRequired', 'True');
+    await scenario.until(
+      `reboot ${count} is over`,
+      async () => scenario.metrics.value('karpenter_nodes_reboots_total', { result: 'succeeded' }) === count,
+    );
+    await breakNode(name, 'KWOKRebootRequired', 'False');
+    await scenario.until('the node takes pods again', async () => {
+      const node = await scenario.find(resources.nodes, name);
+      return node?.metadata.labels?.['karpenter.sh/initialized'] === 'true' && (node.spec?.taints ?? []).length === 0;
+    });
+  }
+  expect((await scenario.find(resources.nodes, name))?.metadata.uid).toBe(uid);
+  await scenario.until('all pods run', async () => (await scenario.readyPods('web')).length === 5);
+  await breakNode(name, 'KWOKRebootRequired', 'True');
+  await scenario.until('the node is gone', async () => (await scenario.find(resources.nodes, name)) === undefined);
+  const decided = (decision: string) =>
+    scenario.metrics.value('karpenter_voluntary_disruption_decisions_total', { reason: 'unhealthy', decision });
+  expect(decided('reboot')).toBe(2);
+  await scenario.until('all pods run', async () => (await scenario.readyPods('web')).length === 5);
+});
+
 test('without its gate a broken node stays', async () => {
   const name = await fiveNodes({});
   await breakNode(name);

@@ -1,4 +1,5 @@
-// Third step: the node is ready for pods. Its taints are gone and everything that was asked for has appeared. Never reverts.
+// Third step: the node is ready for pods. Its taints are gone and everything that was asked for has appeared. Only a
+// reboot takes that back, and then it is asked again.
 import { conditionReason, conditionType, label, type NodeClaim } from '../../../api/index.ts';
 import { parseQuantity } from '../../../base/index.ts';
 import { describeTaint, isEphemeral, sameTaint } from '../../../core/index.ts';
@@ -34,6 +35,8 @@ export function initialization(context: ControllerContext): Step {
     if (claimCondition(claim, conditionType.initialized)?.status !== 'Unknown') {
       return { claim: restamped(claim, conditionType.initialized, clock.now()) };
     }
+    // The boot that is about to end may look ready.
+    if (claimCondition(claim, conditionType.rebooting)?.status === 'True') return { claim };
     if (claimCondition(claim, conditionType.registered)?.status !== 'True') return { claim };
     const unknown = ({ reason, message }: Missing): { claim: NodeClaim } => ({
       claim: withCondition(claim, { type: conditionType.initialized, status: 'Unknown', reason, message }, clock.now()),
