@@ -12,6 +12,7 @@ import {
   type EC2NodeClass,
   kinds,
 } from '../../../src/api/index.ts';
+import { lookAtAccount } from '../../../src/aws/account/look.ts';
 import { bootPartsOf, type NodeFacts } from '../../../src/aws/boot-parts.ts';
 import { CapacityReservations } from '../../../src/aws/capacity-reservations/capacity-reservations.ts';
 import { ReservationCounts } from '../../../src/aws/capacity-reservations/reservation-counts.ts';
@@ -104,7 +105,7 @@ export async function openRig(emulator: AwsEmulator) {
     metrics,
     recorder: events,
     settings: { featureGates: { ReservedCapacity: true } },
-    cluster: { nodePools: { list: () => [] }, setClaim: () => undefined },
+    cluster: { nodePools: { list: () => [] }, claims: { list: () => [] }, setClaim: () => undefined },
     cacheOf: ({ plural }: Resource) => ({
       get: (name: string) => held.get(plural)?.find(({ metadata }) => metadata.name === name),
       values: () => held.get(plural) ?? [],
@@ -121,6 +122,22 @@ export async function openRig(emulator: AwsEmulator) {
     placementGroups,
     profiles,
     launchTemplates,
+    launchChecks: {
+      clusterName,
+      interruptionQueue: '',
+      look: (names) =>
+        lookAtAccount(
+          {
+            clients: { ec2, eks, iam, sqs: undefined as never, json: undefined as never },
+            clock,
+            isolatedVpc: false,
+            takenAddresses: () => 0,
+          },
+          names,
+        ),
+      awsAuth: async () => undefined,
+      kubernetesVersion: () => '1.34',
+    },
     validation: {
       checks: new LaunchChecks({
         ec2,
@@ -156,6 +173,8 @@ export async function openRig(emulator: AwsEmulator) {
   return {
     ...account,
     iam,
+    ec2,
+    eks,
     clock,
     counts,
     control: emulator.control,

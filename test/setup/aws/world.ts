@@ -56,6 +56,7 @@ export class World {
   readonly faults = new Faults();
   /** Fields of DescribeCluster that moto lacks or invents, by cluster name. */
   readonly clusters = new Map<string, Record<string, unknown>>();
+  readonly accessEntries = new Map<string, { clusterName: string; principalArn: string; type: string }>();
   readonly poolErrors = new Map<string, PoolError>();
   /** Remaining instances of a pool; a pool without an entry never runs out. */
   readonly poolCapacity = new Map<string, number>();
@@ -109,6 +110,7 @@ export class World {
   reset(): void {
     const memories = [
       this.clusters,
+      this.accessEntries,
       this.poolErrors,
       this.poolCapacity,
       this.vcpuLimits,
