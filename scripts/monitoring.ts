@@ -42,6 +42,15 @@ export const alerts: readonly Alert[] = [
     runbook: 'scheduling/no-usable-nodepool',
   },
   {
+    name: 'KerfNodeClassPaused',
+    severity: 'page',
+    expr: 'max by (name, reason) (operator_ec2nodeclass_status_condition_count{type="LaunchesPaused",status="True"}) > 0',
+    for: '2m',
+    summary:
+      'A check before launches found that no node of a node class could join; its condition LaunchesPaused says why.',
+    runbook: 'crd/nodepool-not-ready-because-nodeclass',
+  },
+  {
     name: 'KerfNodesDoNotJoin',
     severity: 'page',
     expr: `max by (karpenter_sh_nodepool) (${seconds('Registered')}) > 600`,

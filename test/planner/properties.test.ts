@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { seeded } from '../../bench/workloads/random.ts';
 import { label } from '../../src/api/index.ts';
 import { lowerBoundPerHour } from '../../src/cli/plan/bound.ts';
+import { confirmSuggestions } from '../../src/cli/plan/confirm/confirm-suggestions.ts';
 import { planSnapshot, type Snapshot, type SnapshotObject } from '../../src/core/index.ts';
 import { followSuggestion } from './follow-suggestion.ts';
 import { agreeable, everything, type Mix, snapshots } from './generate/snapshot.ts';
@@ -144,5 +145,30 @@ describe('suggestions', () => {
       }
       expect(told, `${hopeless.pod} got no place in ${steps} steps`).toEqual([]);
     });
+  });
+
+  test('that are shown for a pool, all followed together, give the pod a place', () => {
+    let followed = 0;
+    // Which volume to keep, and which variety to do without, is for the person to choose; other choices meet other obstacles.
+    holds({ ...improvable, volumes: false, minValues: false }, 108, 250, (snapshot) => {
+      const plan = confirmSuggestions(planSnapshot(snapshot), snapshot, {});
+      const hopeless = plan.unschedulable[0];
+      const nodePool = hopeless?.reasons.find((reason) => reason.suggestion !== undefined)?.nodePool;
+      if (hopeless === undefined || nodePool === undefined) return;
+      const shown = hopeless.reasons.filter(
+        (reason) => reason.nodePool === nodePool && reason.suggestion !== undefined,
+      );
+      let current: Snapshot | undefined = snapshot;
+      for (const reason of shown) current &&= followSuggestion(current, hopeless.pod, reason);
+      if (current === undefined) return;
+      followed += 1;
+      const left = planSnapshot(current).unschedulable.find(({ pod }) => pod === hopeless.pod)?.reasons ?? [];
+      const told = shown.map(({ code, suggestion }) => `${code}: ${suggestion}`);
+      expect(
+        left.map(({ code, nodePool: of }) => `${of}: ${code}`),
+        told.join('; '),
+      ).toEqual([]);
+    });
+    expect(followed).toBeGreaterThan(20);
   });
 });

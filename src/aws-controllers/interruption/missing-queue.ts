@@ -1,6 +1,7 @@
 // interruption.missingqueue: without a queue nobody hears that spot capacity is taken back, and pods on it end without
 // a drain. Nothing is wrong yet, so every NodePool that allows spot says it, now and then.
 import { aboutPool, type Controller, type ControllerContext, nodePools, ownKey } from '../../controllers/index.ts';
+import { pointerTo } from '../../failures/index.ts';
 import { done } from '../../runtime/index.ts';
 import { isSpotPool } from '../spot-pools.ts';
 
@@ -19,8 +20,7 @@ export function missingQueueController(context: ControllerContext): Controller {
         subject: aboutPool(pool),
         type: 'Normal',
         reason: 'NoInterruptionQueue',
-        message:
-          'Spot is allowed but no interruption queue is set: nodes that EC2 takes back are not drained; set --interruption-queue (kerf iam queue prints the queue and its rules)',
+        message: `Spot is allowed but no interruption queue is set: nodes that EC2 takes back are not drained; set --interruption-queue (kerf iam queue prints the queue and its rules) (${pointerTo('interruption/queue-not-configured')})`,
         dedupeMs: againMs,
       });
       return done;
