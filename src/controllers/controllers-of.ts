@@ -90,7 +90,7 @@ export function controllersOf(given: ControllerContext, objects: RefusedObjects)
       clockController(context),
       ...gated(context, metrics, provisioner, nodes),
       ...(overlays === undefined ? [] : [nodeOverlayController(given, overlays)]),
-      ...observability(context),
+      ...observability(context, overlays),
     ],
     loops: [
       { name: 'provisioner', run: (signal) => provisioner.run(signal) },
@@ -132,13 +132,13 @@ function gated(
 }
 
 /** Gauges about every pod, node and pool; large clusters may do without. */
-function observability(context: ControllerContext): Controller[] {
+function observability(context: ControllerContext, overlays: OverlayStore | undefined): Controller[] {
   if (context.settings.disableClusterStateObservability) return [];
   return [
     nodeMetricsController(context),
     podMetricsController(context),
     poolMetricsController(context),
-    costController(context),
+    costController(context, overlays),
     ...conditionControllers(context),
   ];
 }

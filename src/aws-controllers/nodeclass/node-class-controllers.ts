@@ -24,6 +24,7 @@ import { placementGroupStep } from './placement-group.ts';
 import { securityGroupsStep } from './security-groups.ts';
 import { subnetsStep } from './subnets.ts';
 import type { TerminationParts } from './termination.ts';
+import { unusedReservationsStep } from './unused-reservations.ts';
 import { Validation, type ValidationParts } from './validation.ts';
 
 /** What the controllers of node classes ask of AWS. */
@@ -81,6 +82,7 @@ function discoverySteps({ clock, recorder, settings }: ControllerContext, servic
     ...(hasReservations ? [capacityReservationsStep(services.reservations, clock)] : []),
     placementGroupStep(services.placementGroups, tell),
     subnetsStep(services.subnets, tell),
+    ...(hasReservations ? [unusedReservationsStep(services.reservations, clock, tell)] : []),
     securityGroupsStep(services.securityGroups, tell),
     instanceProfileStep(services.profiles),
   ];

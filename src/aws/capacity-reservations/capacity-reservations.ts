@@ -31,6 +31,14 @@ const pageSize = 1_000;
 /** Instances in a capacity block are taken back half an hour before its end; nodes must be gone by then. */
 const expiringBeforeEndMs = 40 * 60_000;
 
+export interface UnusedReservation {
+  id: string;
+  instanceType: string;
+  zone: string;
+  /** Instances that are paid for and not used. */
+  count: number;
+}
+
 export class CapacityReservations {
   private readonly options: CapacityReservationsOptions;
   private readonly found: ExpiringMap<string, CapacityReservation[]>;
@@ -55,6 +63,20 @@ export class CapacityReservations {
       .filter(({ EndDate }) => EndDate === undefined || EndDate.getTime() > nowMs)
       .flatMap((reservation) => this.read(reservation, nowMs))
       .sort((left, right) => (left.id < right.id ? -1 : 1));
+  }
+
+  /** Open reservations in these zones that hold instances no one uses, beside those that the class selects. */
+  async openUnused(zones: ReadonlySet<string>, selected: ReadonlySet<string>): Promise<UnusedReservation[]> {
+    const open = { Name: 'instance-match-criteria', Values: ['open'] };
+    return (await this.matching({ Filters: [activeOnly, open] })).flatMap((reservation) => {
+      const {
+        CapacityReservationId: id = '',
+        AvailabilityZone: zone = '',
+        AvailableInstanceCount: count = 0,
+      } = reservation;
+      if (selected.has(id) || !zones.has(zone) || count === 0) return [];
+      return [{ id, zone, count, instanceType: reservation.InstanceType ?? '' }];
+    });
   }
 
   private async matching(query: DescribeCapacityReservationsCommandInput): Promise<CapacityReservation[]> {

@@ -1,5 +1,7 @@
 // An alias (`al2023@latest`) names a family of images and a version; Amazon publishes the ids of the images under
-// parameters whose names follow from both and from the version of Kubernetes.
+// parameters whose names follow from both and from the version of Kubernetes. A Bottlerocket version that ends in `-fips`
+// (`bottlerocket@latest-fips`) names the images whose cryptographic modules are validated by FIPS 140-3; every CRD of
+// EC2NodeClass accepts it.
 import type { AmiFamily } from '../instance-types/ami-family.ts';
 
 /** What an image was made for; the requirement set that goes with each is in image-requirements.ts. */
@@ -8,6 +10,7 @@ export type ImageVariant = 'standard' | 'nvidia' | 'neuron' | 'windows';
 export interface Alias {
   family: Exclude<AmiFamily, 'Custom'>;
   version: string;
+  isFips: boolean;
 }
 
 export interface AliasParameter {
@@ -27,12 +30,16 @@ const families: Readonly<Record<string, Alias['family']>> = {
   windows2025: 'Windows2025',
 };
 
+const fipsSuffix = '-fips';
+
 /** Undefined for text that admission would have refused. */
 export function parseAlias(text: string): Alias | undefined {
   const at = text.indexOf('@');
   const family = families[text.slice(0, at)];
-  const version = text.slice(at + 1);
-  return at < 0 || family === undefined || version === '' ? undefined : { family, version };
+  const named = text.slice(at + 1);
+  const isFips = family === 'Bottlerocket' && named.endsWith(fipsSuffix);
+  const version = isFips ? named.slice(0, -fipsSuffix.length) : named;
+  return at < 0 || family === undefined || version === '' ? undefined : { family, version, isFips };
 }
 
 const lastOfAl2 = 'https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions-standard.html#kubernetes-1-33';
@@ -46,16 +53,16 @@ export function unsupportedAlias({ family }: Alias, kubernetesVersion: string): 
   return undefined;
 }
 
-export function aliasParameters({ family, version }: Alias, kubernetesVersion: string): AliasParameter[] {
+export function aliasParameters({ family, version, isFips }: Alias, kubernetesVersion: string): AliasParameter[] {
   const isMutable = version === 'latest';
-  const published = publishers[family](kubernetesVersion, version, isMutable);
+  const published = publishers[family](kubernetesVersion, version, { isLatest: isMutable, isFips });
   return published.map(([name, ...variants]) => ({ name: `/aws/service/${name}/image_id`, isMutable, variants }));
 }
 
 type Published = [name: string, ...variants: ImageVariant[]];
-type Publisher = (kubernetes: string, version: string, isLatest: boolean) => Published[];
+type Publisher = (kubernetes: string, version: string, of: { isLatest: boolean; isFips: boolean }) => Published[];
 
-const amazonLinux2: Publisher = (kubernetes, version, isLatest) => {
+const amazonLinux2: Publisher = (kubernetes, version, { isLatest }) => {
   const named = (folder: string, prefix: string): string =>
     `eks/optimized-ami/${kubernetes}/${folder}/${isLatest ? 'recommended' : `${prefix}-${kubernetes}-${version}`}`;
   return [
@@ -65,7 +72,7 @@ const amazonLinux2: Publisher = (kubernetes, version, isLatest) => {
   ];
 };
 
-const amazonLinux2023: Publisher = (kubernetes, version, isLatest) => {
+const amazonLinux2023: Publisher = (kubernetes, version, { isLatest }) => {
   const named = (arch: 'x86_64' | 'arm64', variant: ImageVariant): Published => {
     const last = isLatest ? 'recommended' : `amazon-eks-node-al2023-${arch}-${variant}-${kubernetes}-${version}`;
     return [`eks/optimized-ami/${kubernetes}/amazon-linux-2023/${arch}/${variant}/${last}`, variant];
@@ -79,9 +86,9 @@ const amazonLinux2023: Publisher = (kubernetes, version, isLatest) => {
   ];
 };
 
-const bottlerocket: Publisher = (kubernetes, version) => {
+const bottlerocket: Publisher = (kubernetes, version, { isFips }) => {
   const named = (flavour: string, arch: string): string =>
-    `bottlerocket/aws-k8s-${kubernetes}${flavour}/${arch}/${version.replace(/^v+/, '')}`;
+    `bottlerocket/aws-k8s-${kubernetes}${flavour}${isFips ? fipsSuffix : ''}/${arch}/${version.replace(/^v+/, '')}`;
   return [
     [named('', 'x86_64'), 'standard', 'neuron'],
     [named('', 'arm64'), 'standard'],

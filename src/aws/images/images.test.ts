@@ -120,6 +120,12 @@ describe('names of parameters', () => {
         (place) => `/aws/service/bottlerocket/aws-k8s-${place}/1.20.4/image_id`,
       ),
     ],
+    ...['latest', 'v1.20.4'].map((version): [string, string[]] => [
+      `bottlerocket@${version}-fips`,
+      ['1.32-fips/x86_64', '1.32-fips/arm64', '1.32-nvidia-fips/x86_64', '1.32-nvidia-fips/arm64'].map(
+        (place) => `/aws/service/bottlerocket/aws-k8s-${place}/${version.replace('v', '')}/image_id`,
+      ),
+    ]),
     [
       'windows2022@latest',
       ['/aws/service/ami-windows-latest/Windows_Server-2022-English-Core-EKS_Optimized-1.32/image_id'],

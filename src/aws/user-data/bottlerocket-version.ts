@@ -19,7 +19,7 @@ export function bottlerocketVersion({ spec, status }: Pick<EC2NodeClass, 'spec' 
 
 /** From 1.46.0 on, `ephemeral-storage bind` knows by itself which folders to move. */
 export function bindsByDefault(version: string): boolean {
-  if (version === 'latest') return true;
+  if (version === 'latest' || version === 'latest-fips') return true;
   const match = /^v?(\d+)\.(\d+)\.\d+/.exec(version);
   if (match === null) return false;
   const [major, minor] = [Number(match[1]), Number(match[2])];

@@ -325,6 +325,12 @@ const cases: { id: string; at?: string; wrong: string; right: string }[] = [
     right: nodeClass(alias),
   },
   {
+    id: 'L09',
+    at: 'spec.template.spec.requirements[0].values',
+    wrong: `${pool(template('requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [reserved]}]'))}---\n${nodeClass(alias)}`,
+    right: `${pool(template('requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]'))}---\n${nodeClass(alias)}`,
+  },
+  {
     id: 'L02',
     at: 'spec.template.spec',
     wrong: goodPool().replace('      expireAfter: 720h\n', ''),
@@ -432,4 +438,28 @@ test('the failures that rules name are those of the catalogue', () => {
   const named = rules.flatMap(({ failure }) => failure ?? []);
   expect(named.length).toBeGreaterThan(20);
   for (const id of named) expect(ids).toContain(id);
+});
+
+describe('reservations that are paid for and not used', () => {
+  const poolOf = (values: string): string =>
+    pool(template(`requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [${values}]}]`));
+  const selecting = nodeClass(`${alias}\ncapacityReservationSelectorTerms: [{tags: {team: a}}]`);
+  const found = async (...texts: string[]): Promise<string[]> =>
+    (await findings(texts.join('---\n'))).filter(({ rule }) => rule === 'L09').map(({ message }) => message);
+
+  test('are found where the pool allows reserved and its class selects none', async () => {
+    expect(await found(poolOf('reserved, on-demand'), nodeClass(alias))).toEqual([
+      expect.stringContaining('EC2NodeClass a selects no reservation'),
+    ]);
+  });
+
+  test('are found where the class selects some and the pool does not allow reserved', async () => {
+    expect(await found(selecting, poolOf('on-demand'))).toEqual([expect.stringContaining('does not allow reserved')]);
+  });
+
+  test('are not suspected where both agree, or where the class is not among the manifests', async () => {
+    expect(await found(selecting, poolOf('reserved, on-demand'))).toEqual([]);
+    expect(await found(nodeClass(alias), poolOf('on-demand'))).toEqual([]);
+    expect(await found(poolOf('reserved'))).toEqual([]);
+  });
 });

@@ -16,6 +16,10 @@ export interface Seen {
   workloads: Workload[];
   nodePoolsWithLabels: Subject[];
   disruptionBudgets: Subject[];
+  /** Capacity types that NodePools name, with their node class. */
+  capacityTypes: { subject: Subject; path: (string | number)[]; values: string[]; nodeClass: string }[];
+  /** By name: whether the class selects capacity reservations. */
+  nodeClasses: Map<string, { subject: Subject; selectsReservations: boolean }>;
   /** Instance types that NodePools name, to be looked up in the catalogue once everything is read. */
   namedTypes: { subject: Subject; path: (string | number)[]; type: string }[];
   /** Every instance type of EC2 that is known here; empty while not loaded. */
@@ -28,6 +32,8 @@ export function nothingSeen(): Seen {
     workloads: [],
     nodePoolsWithLabels: [],
     disruptionBudgets: [],
+    capacityTypes: [],
+    nodeClasses: new Map(),
     namedTypes: [],
     machines: new Set(),
   };
@@ -39,6 +45,11 @@ export function remember(seen: Seen, subject: Subject): void {
   if (kind === 'NodePool' && Object.keys(asMap(metadata['labels'])).length > 0)
     seen.nodePoolsWithLabels.push(slim(subject));
   if (kind === 'NodePool') seen.namedTypes.push(...namedTypesOf(subject));
+  if (kind === 'NodePool') seen.capacityTypes.push(...capacityTypesOf(subject));
+  if (kind === 'EC2NodeClass') {
+    const selectsReservations = asList(asMap(value['spec'])['capacityReservationSelectorTerms']).length > 0;
+    seen.nodeClasses.set(asText(metadata['name']) ?? '', { subject: slim(subject), selectsReservations });
+  }
   if (kind === 'PodDisruptionBudget') seen.disruptionBudgets.push(slim(subject));
   const pod = podTemplate(subject);
   if (pod === undefined) return;
@@ -58,8 +69,29 @@ export function remember(seen: Seen, subject: Subject): void {
   }
 }
 
+const requirementsPath = ['spec', 'template', 'spec', 'requirements'];
+
+function capacityTypesOf(subject: Subject): Seen['capacityTypes'] {
+  const template = asMap(asMap(asMap(subject.value['spec'])['template'])['spec']);
+  const nodeClass = asText(asMap(template['nodeClassRef'])['name']) ?? '';
+  return asList(template['requirements'])
+    .map(asMap)
+    .flatMap(({ key, operator, values }, index) =>
+      key === label.capacityType && operator === 'In'
+        ? [
+            {
+              subject: slim(subject),
+              path: [...requirementsPath, index],
+              values: asList(values).map(String),
+              nodeClass,
+            },
+          ]
+        : [],
+    );
+}
+
 function namedTypesOf(subject: Subject): Seen['namedTypes'] {
-  const path = ['spec', 'template', 'spec', 'requirements'];
+  const path = requirementsPath;
   const requirements = asList(path.reduce<unknown>((node, part) => asMap(node)[part], subject.value)).map(asMap);
   return requirements.flatMap(({ key, values }, index) =>
     key === label.instanceType

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { OverlayStore, overlaidCloud } from '../overlay/overlay-store.ts';
 import { nodeClaims, nodePools } from '../own-resources.ts';
 import { type Bench, openBench } from '../testing/bench.testing.ts';
 import { costController } from './cost.ts';
@@ -43,6 +44,27 @@ test('a machine that is not sold anywhere counts as an error, not as a price', a
   expect(bench.metrics.value('karpenter_nodepools_cost_tracker_errors_total', { nodepool: 'default' })).toBeGreaterThan(
     0,
   );
+});
+
+test('the cost follows overlays as soon as they are in force', async () => {
+  await bench.close();
+  const stores: OverlayStore[] = [];
+  bench = await openBench({
+    controllers: (context) => {
+      const store = new OverlayStore(context.cloud.facts);
+      store.set([], new Set(['default']));
+      stores.push(store);
+      const poolNamed = (name: string) => context.cluster.nodePools.get(name);
+      return [costController({ ...context, cloud: overlaidCloud(context.cloud, store, poolNamed) }, store)];
+    },
+  });
+  await bench.pool();
+  await machine('a', 'on-demand');
+  await bench.run(100);
+  expect(cost()).toBeCloseTo(onDemand, 9);
+  stores[0]?.set([{ name: 'dear', weight: 1, requirements: [], price: '7' }], new Set(['default']));
+  await bench.run(100);
+  expect(cost()).toBe(7);
 });
 
 test('a deleted pool has no cost', async () => {

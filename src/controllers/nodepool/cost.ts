@@ -8,7 +8,11 @@ import { nodeClaims, nodePools } from '../own-resources.ts';
 /** Prices change rarely; machines that come and go are counted at once. */
 const refreshMs = 3_600_000;
 
-export function costController({ cloud, cluster, isManaged, log, metrics }: ControllerContext): Controller {
+/** `overlays` says when prices are corrected otherwise than before. */
+export function costController(
+  { cloud, cluster, isManaged, log, metrics }: ControllerContext,
+  overlays?: { onChange(listener: () => void): void },
+): Controller {
   const cost = metrics.gauge({
     name: 'karpenter_nodepools_cost_total',
     help: 'What the nodes of a NodePool cost, in USD per hour.',
@@ -28,6 +32,11 @@ export function costController({ cloud, cluster, isManaged, log, metrics }: Cont
         return [before, after].flatMap((claim) => claim?.metadata.labels?.[label.nodePool] ?? []);
       }),
     ],
+    listen(wake) {
+      overlays?.onChange(() => {
+        for (const { metadata } of cluster.nodePools.list()) wake(metadata.name ?? '');
+      });
+    },
     async reconcile(nodepool) {
       const pool = cluster.nodePools.get(nodepool);
       if (pool === undefined || !isManaged(pool.spec.template.spec.nodeClassRef)) {

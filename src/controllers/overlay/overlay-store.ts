@@ -15,6 +15,7 @@ export class OverlayStore {
   private readonly facts: ProviderFacts;
   private overlays: readonly Overlay[] = [];
   private evaluated: ReadonlySet<string> = new Set();
+  private readonly listeners: (() => void)[] = [];
   private readonly views = new Map<string, View>();
   /** As launches that probe see the pools. */
   private readonly probingViews = new Map<string, View>();
@@ -23,12 +24,19 @@ export class OverlayStore {
     this.facts = facts;
   }
 
+  /** `listener` is called when other overlays, or overlays of other pools, are in force. */
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
   /** Replaces everything: these overlays, none of which conflict, for pools that were looked at. */
   set(overlays: readonly Overlay[], pools: ReadonlySet<string>): void {
+    const isNews = textOf(this.overlays, this.evaluated) !== textOf(overlays, pools);
     this.overlays = overlays;
     this.evaluated = pools;
     for (const views of [this.views, this.probingViews])
       for (const pool of views.keys()) if (!pools.has(pool)) views.delete(pool);
+    if (isNews) for (const listener of this.listeners) listener();
   }
 
   /** The pool's types, corrected; the same array while nothing changed. */
@@ -47,6 +55,9 @@ export class OverlayStore {
     return types;
   }
 }
+
+const textOf = (overlays: readonly Overlay[], pools: ReadonlySet<string>): string =>
+  JSON.stringify([overlays, [...pools].sort()]);
 
 /** Machines are launched by the corrected figures, too: otherwise one would be launched that nobody planned with. */
 export function overlaidCloud(

@@ -229,7 +229,40 @@ export const nodePoolRules: Rule[] = [
     },
     conclude: typesWithoutMachine,
   },
+  {
+    id: 'L09',
+    severity: 'warning',
+    strict: false,
+    wrong: 'capacity type `reserved` without `capacityReservationSelectorTerms`, or the other way round',
+    why: 'Nodes use only reservations that the EC2NodeClass selects and the NodePool allows. Launches never take an open reservation by chance, so one that is not selected is paid for and not used.',
+    instead:
+      '`capacityReservationSelectorTerms` in the EC2NodeClass, and `reserved` among the capacity types of the NodePool',
+    conclude: unusedReservations,
+  },
 ];
+
+function* unusedReservations({ capacityTypes, nodeClasses }: Seen): Generator<{ subject: Subject; hit: Hit }> {
+  for (const { subject, path, values, nodeClass } of capacityTypes) {
+    const known = nodeClasses.get(nodeClass);
+    if (known === undefined) continue;
+    const allowsReserved = values.includes('reserved');
+    if (allowsReserved === known.selectsReservations) continue;
+    yield {
+      subject,
+      hit: allowsReserved
+        ? {
+            path: [...path, 'values'],
+            message: `reserved is allowed, but EC2NodeClass ${nodeClass} selects no reservation: also open ones are paid for and not used`,
+            fix: `capacityReservationSelectorTerms: [{tags: {…}}] or [{instanceMatchCriteria: open}] in EC2NodeClass ${nodeClass}`,
+          }
+        : {
+            path: [...path, 'values'],
+            message: `EC2NodeClass ${nodeClass} selects capacity reservations, but the pool does not allow reserved: they are not used`,
+            fix: `values: [${['reserved', ...values].join(', ')}]`,
+          },
+    };
+  }
+}
 
 const closedValues: Readonly<Record<string, readonly string[]>> = {
   [label.capacityType]: ['spot', 'on-demand', 'reserved'],
