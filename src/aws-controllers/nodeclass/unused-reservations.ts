@@ -1,6 +1,5 @@
 // Open capacity reservations that are paid for and not used: launches take only reservations that a class selects. Looked
 // for once an hour; one that has been unused twice is named in an event. Changes nothing.
-import type { EC2NodeClass } from '../../api/index.ts';
 import type { CapacityReservations } from '../../aws/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { Step } from './draft.ts';
@@ -28,8 +27,7 @@ export function unusedReservationsStep(
     const open = await reservations.openUnused(zones, selected).catch(() => []);
     looks.set(name, { atMs: nowMs, unused: new Set(open.map(({ id }) => id)) });
     const twice = open.filter(({ id }) => last.unused.has(id));
-    if (twice.length > 0)
-      await tell(nodeClass as EC2NodeClass, { reason: 'OpenReservationUnused', message: textOf(twice) }, noHint);
+    if (twice.length > 0) await tell(nodeClass, { reason: 'OpenReservationUnused', message: textOf(twice) }, noHint);
     return undefined;
   };
 }
