@@ -8,7 +8,7 @@ import { snapshotOfCluster } from './cluster.ts';
 import { redactSnapshot } from './redact.ts';
 
 interface SnapshotFlags {
-  context?: string;
+  context?: string | true;
   kubeconfig?: string;
   out?: string;
   redact?: boolean;
@@ -18,7 +18,7 @@ interface SnapshotFlags {
 export function configure(command: Command, run: CommandRunner): void {
   command
     .description('Write a snapshot of a live cluster: everything a planning decision looks at. Secrets are never read.')
-    .option('--context <name>', 'context of the kubeconfig; the current one by default')
+    .option('--context [name]', 'context of the kubeconfig; the current one by default')
     .option('--kubeconfig <file>', 'kubeconfig to use')
     .option('--out <file>', 'write to this file instead of standard output')
     .option('--redact', 'replace names and label values of your own, and leave out environment, commands and images')
@@ -40,7 +40,7 @@ async function takeSnapshot(terminal: Terminal, flags: SnapshotFlags): Promise<n
   const { snapshot: live } = await snapshotOfCluster({
     env: terminal.env,
     progress,
-    ...(context === undefined ? {} : { context }),
+    ...(typeof context === 'string' ? { context } : {}),
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
   });
   const snapshot = flags.redact === true ? redactSnapshot(live) : live;
