@@ -1,12 +1,19 @@
 // Karpenter runs a cluster, stops, and Kerf goes on with it; then the other way round. Nobody notices: no node goes without a
 // reason, nothing of a claim is rewritten, what was under way is finished.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { NodeClaim } from '../../src/api/index.ts';
+import { runKerf } from '../cli/run-kerf.ts';
 import { all } from '../end-to-end/harness/api.ts';
 import { ofType } from '../end-to-end/harness/manifests.ts';
 import { peerVersions } from '../setup/peer.ts';
 import { useTakeoverWorld } from './world.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kerf-takeover-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.each(peerVersions)('Karpenter %s', (version) => {
   const world = useTakeoverWorld();
@@ -36,6 +43,15 @@ describe.each(peerVersions)('Karpenter %s', (version) => {
       metadata.labels,
       spec,
     ]);
+
+  /** What `kerf preflight` says, and the file it was saved in. */
+  const preflight = async (...args: string[]) => {
+    const flags = ['preflight', '--kubeconfig', world.cluster().kubeconfig, '-o', 'json', ...args];
+    const { code, out } = await runKerf(flags);
+    const file = join(folder, `${version}.json`);
+    if (args.length === 0) writeFileSync(file, out);
+    return { code, report: JSON.parse(out) as object, file };
+  };
 
   test('its hundred nodes, pools and overlays are taken over unnoticed, and given back', async () => {
     const karpenter = await world.startPeer(version);
@@ -85,15 +101,41 @@ describe.each(peerVersions)('Karpenter %s', (version) => {
     const [leaving] = await room.claims('fleet-slow');
     await world.api.remove(all.nodeClaims, leaving?.metadata.name ?? '');
     await sleep(3_000);
+    const asked = await preflight();
+    expect(asked).toMatchObject({ code: 0, report: { verdict: 'go', phase: 'before', drift: [], findings: [] } });
     const before = { claims: await claims(), pools: await poolHashes() };
     await karpenter.stop();
+
+    // A claim that it wrote and did not get to launch.
+    const [model] = await room.claims('fleet-slow');
+    const { spec, metadata: { annotations = {}, labels = {} } = {} } = model ?? {};
+    const caught = {
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodeClaim',
+      metadata: {
+        name: 'fleet-caught',
+        labels: { 'karpenter.sh/nodepool': labels['karpenter.sh/nodepool'] ?? '' },
+        annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => key.includes('nodepool-hash'))),
+      },
+      spec,
+    };
+    await world.api.apply(caught);
 
     // Pods that wait and a claim that leaves when nobody is in charge.
     await room.deployment('late', { replicas: 3, cpu: '1' });
     const kerf = await world.startKerf();
     await kerf.leading();
+    await room.until('the claim caught in mid-launch has its node', async () => {
+      const found = (await room.claims('fleet-slow')).find(({ metadata }) => metadata.name === caught.metadata.name);
+      expect(found?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Registered', status: 'True' }));
+    });
     await room.runs('late', 3);
     await sleep(25_000);
+    const told = await preflight('--before', asked.file);
+    expect(told).toMatchObject({
+      code: 0,
+      report: { verdict: 'go', phase: 'after', since: { rewritten: [], newlyDrifted: [] } },
+    });
     const names = new Set(before.claims.map(({ name }) => name));
     const after = (await claims()).filter(({ name }) => names.has(name));
     expect(after).toEqual(before.claims);
