@@ -132,5 +132,6 @@ export class AwsAnswers {
 /** `eks:DescribeCluster`, for what a check needs. */
 export function permissionOf(operation: Operation): string {
   const [service = '', ...words] = operation.split('-');
-  return `${service}:${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}`;
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return `${service}:${name.replace('OpenIdConnect', 'OpenIDConnect')}`;
 }

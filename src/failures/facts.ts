@@ -211,3 +211,19 @@ export function named(refs: readonly { name: string }[], most = 3): string {
   const more = refs.length - names.length;
   return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
 }
+
+/** The controller's image, as its Deployment or pod names it. */
+function controllerImage(evidence: Evidence): string {
+  const workload = controllerDeployments(evidence)[0] ?? controllerPods(evidence)[0];
+  return workload === undefined ? '' : textAt(controllerContainer(workload), 'image');
+}
+
+/** 107 for Karpenter 1.7, 37 for 0.37; undefined when the image has no such tag. */
+export function releaseOf(evidence: Evidence): number | undefined {
+  const match = /karpenter[^:@]*:v?(\d+)\.(\d+)\./.exec(controllerImage(evidence));
+  return match === null ? undefined : Number(match[1]) * 100 + Number(match[2]);
+}
+
+/** `1.7.4`, for commands; a shell variable where the image does not say. */
+export const releaseName = (evidence: Evidence): string =>
+  /karpenter[^:@]*:v?(\d+\.\d+\.\d+)/.exec(controllerImage(evidence))?.[1] ?? '"$VERSION"';

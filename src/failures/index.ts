@@ -6,7 +6,7 @@ export { type Classifier, classifier } from './classify.ts';
 export { controllerIdentity } from './controller-identity.ts';
 export { diagnose, isAtLeast } from './diagnose.ts';
 export { type Evidence, evidenceOf } from './evidence.ts';
-export { clusterName, controllerDeployments, nodeRoles, settingOf } from './facts.ts';
+export { clusterName, controllerDeployments, controllerPods, nodeRoles, settingOf } from './facts.ts';
 export {
   type CheckOutcome,
   type Diagnosis,

@@ -103,3 +103,25 @@ export function hasWayOut({ aws }: Evidence, subnet: string, vpc: string): boole
       ) && textAt(route, 'State') !== 'blackhole',
   );
 }
+
+/** Names for commands about the VPC: as described, or shell variables. */
+export function clusterNetwork({ aws, objects }: Evidence): { vpc: string; subnets: string; group: string } {
+  const vpc = aws.bodies('eks-describe-cluster').map(({ item }) => item['resourcesVpcConfig'])[0];
+  const selected = objects
+    .of('EC2NodeClass')
+    .flatMap(({ object }) => listAt(object, 'status', 'subnets').map((one) => textAt(one, 'id')));
+  const subnets = selected.length > 0 ? selected : listAt(vpc, 'subnetIds').map(String);
+  return {
+    vpc: textAt(vpc, 'vpcId') || '"$VPC"',
+    subnets: [...new Set(subnets)].join(' ') || '"$NODE_SUBNETS"',
+    group: textAt(vpc, 'clusterSecurityGroupId') || '"$GROUP_THAT_ADMITS_443_FROM_NODES"',
+  };
+}
+
+export function routeTables({ aws }: Evidence, vpc: string): string {
+  const ids = aws
+    .items('ec2-describe-route-tables')
+    .filter(({ item }) => textAt(item, 'VpcId') === vpc)
+    .map(({ item }) => textAt(item, 'RouteTableId'));
+  return ids.filter((id) => id !== '').join(' ') || '"$ROUTE_TABLE"';
+}

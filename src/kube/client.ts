@@ -24,6 +24,13 @@ import { placeOf, type Query, withQuery } from './paths.ts';
 import { errorFromStatus } from './status.ts';
 import { type Call, type RequestFacts, Transport } from './transport.ts';
 
+export interface PodLogOptions extends CallOptions {
+  container: string;
+  tailLines: number;
+  limitBytes: number;
+  isPrevious?: boolean;
+}
+
 export interface KubeClientOptions {
   access: ClusterAccess;
   clock: Clock;
@@ -219,6 +226,21 @@ export class KubeClient implements Kube {
   ): Promise<unknown> {
     const path = `/api/v1/namespaces/${namespace}/services/${name}:${port}/proxy${page}`;
     return this.transport.json({ method: 'GET', path, call: `get ${page} of service ${name}`, signal: options.signal });
+  }
+
+  /** The end of what a container of a pod wrote; with `isPrevious` what its last run wrote before it ended. */
+  podLog(
+    { name, namespace = 'default' }: ObjectRef,
+    { container, tailLines, limitBytes, isPrevious, signal }: PodLogOptions,
+  ): Promise<string> {
+    const query = new URLSearchParams({
+      container,
+      tailLines: String(tailLines),
+      limitBytes: String(limitBytes),
+      ...(isPrevious === true ? { previous: 'true' } : {}),
+    });
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/log?${query.toString()}`;
+    return this.transport.text({ method: 'GET', path, call: `read the log of pod ${namespace}/${name}`, signal });
   }
 
   /** Ends every connection; calls and watches under way fail. */

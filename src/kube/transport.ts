@@ -88,20 +88,28 @@ export class Transport {
     return within(this.options.clock, this.totalMs, this.answerTo(bound), late).finally(release);
   }
 
+  /** The whole of an answer that is not JSON: a log. */
+  async text(call: Call): Promise<string> {
+    const { bound, late, release } = await this.bounded(call);
+    return within(this.options.clock, this.totalMs, this.bodyOf(bound), late).finally(release);
+  }
+
   private async answerTo(call: Call): Promise<unknown> {
+    const text = await this.bodyOf(call);
+    try {
+      return text === '' ? undefined : JSON.parse(text);
+    } catch (thrown) {
+      throw this.transportError(call, thrown);
+    }
+  }
+
+  private async bodyOf(call: Call): Promise<string> {
     for (let attempt = 1; ; attempt++) {
       const answer = await this.exchange(call, 'calls');
-      let text: string;
       try {
-        text = await answer.body.text();
+        return await answer.body.text();
       } catch (thrown) {
         if (!mayRead(call, attempt)) throw this.transportError(call, thrown);
-        continue;
-      }
-      try {
-        return text === '' ? undefined : JSON.parse(text);
-      } catch (thrown) {
-        throw this.transportError(call, thrown);
       }
     }
   }

@@ -60,7 +60,7 @@ export type AccountAnswer =
 
 /** More than this many silent instances tell the same story. */
 const mostConsoles = 3;
-/** EKS allows some thousand access entries; a list that goes on for longer is not read to its end. */
+/** The largest accounts have some thousand of these; a list that goes on for longer is not read to its end. */
 const mostPages = 50;
 
 export function accountQuestions(
@@ -71,28 +71,42 @@ export function accountQuestions(
   const questions: AccountQuestion[] = [];
   const add = (question: string, ask: () => Promise<object>): void => void questions.push({ name: question, ask });
   add('eks-describe-cluster', () => eks.send(new DescribeClusterCommand({ name })));
-  add('eks-list-access-entries', () => accessEntries(eks, name));
+  add('eks-list-access-entries', () =>
+    allPages('accessEntries', (page) => eks.send(new ListAccessEntriesCommand({ clusterName: name, ...page }))),
+  );
   add('eks-list-pod-identity-associations', () =>
-    eks.send(new ListPodIdentityAssociationsCommand({ clusterName: name })),
+    allPages('associations', (page) =>
+      eks.send(new ListPodIdentityAssociationsCommand({ clusterName: name, ...page })),
+    ),
   );
   add('iam-list-open-id-connect-providers', () => iam.send(new ListOpenIDConnectProvidersCommand({})));
   const spotRole = 'AWSServiceRoleForEC2Spot';
   add(`iam-get-role-${spotRole}`, () => iam.send(new GetRoleCommand({ RoleName: spotRole })));
   add('ec2-get-ebs-encryption-by-default', () => ec2.send(new GetEbsEncryptionByDefaultCommand({})));
-  add('ec2-describe-vpc-endpoints', () => ec2.send(new DescribeVpcEndpointsCommand({})));
-  add('ec2-describe-route-tables', () => ec2.send(new DescribeRouteTablesCommand({})));
+  add('ec2-describe-vpc-endpoints', () =>
+    allPages('VpcEndpoints', (page) => ec2.send(new DescribeVpcEndpointsCommand(page))),
+  );
+  add('ec2-describe-route-tables', () =>
+    allPages('RouteTables', (page) => ec2.send(new DescribeRouteTablesCommand(page))),
+  );
   const ofCluster = [{ Name: `tag:kubernetes.io/cluster/${name}`, Values: ['owned', 'shared'] }];
-  add('ec2-describe-instances', () => ec2.send(new DescribeInstancesCommand({ Filters: ofCluster })));
-  add('ec2-describe-security-groups', () => ec2.send(new DescribeSecurityGroupsCommand({})));
+  add('ec2-describe-instances', () =>
+    allPages('Reservations', (page) => ec2.send(new DescribeInstancesCommand({ Filters: ofCluster, ...page }))),
+  );
+  add('ec2-describe-security-groups', () =>
+    allPages('SecurityGroups', (page) => ec2.send(new DescribeSecurityGroupsCommand(page))),
+  );
   const controllerRole = asked.controllerRole === undefined ? [] : [asked.controllerRole];
   for (const RoleName of new Set([...asked.nodeRoles, ...controllerRole])) {
     add(`iam-get-role-${RoleName}`, () => iam.send(new GetRoleCommand({ RoleName })));
     add(`iam-list-attached-role-policies-${RoleName}`, () =>
-      iam.send(new ListAttachedRolePoliciesCommand({ RoleName })),
+      allPages('AttachedPolicies', (page) => iam.send(new ListAttachedRolePoliciesCommand({ RoleName, ...page }))),
     );
   }
   for (const RoleName of new Set(asked.nodeRoles)) {
-    add(`iam-list-role-policies-${RoleName}`, () => iam.send(new ListRolePoliciesCommand({ RoleName })));
+    add(`iam-list-role-policies-${RoleName}`, () =>
+      allPages('PolicyNames', (page) => iam.send(new ListRolePoliciesCommand({ RoleName, ...page }))),
+    );
     add(`eks-describe-access-entry-${RoleName}`, () => accessEntryOf({ eks, iam }, name, RoleName));
   }
   for (const InstanceProfileName of new Set(asked.profiles ?? []))
@@ -111,7 +125,8 @@ export function accountQuestions(
       const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: queue }));
       return sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
     });
-  if (queue !== undefined) add('events-list-rules', () => eventRules(json));
+  if (queue !== undefined)
+    add('events-list-rules', () => allPages('Rules', (page) => json.ask('events', 'ListRules', { ...page })));
   for (const id of asked.silentInstances.slice(0, mostConsoles))
     add(`ec2-get-console-output-${id}`, () => consoleOutput(ec2, id));
   return questions;
@@ -141,35 +156,39 @@ async function consoleOutput(ec2: AwsClients['ec2'], InstanceId: string): Promis
   return { ...rest, Output: Buffer.from(Output, 'base64').toString('utf8') };
 }
 
-/** All pages, as with access entries: a rule on the second feeds the queue all the same. */
-async function eventRules(json: AwsClients['json']): Promise<object> {
-  const Rules: unknown[] = [];
-  let NextToken: unknown;
-  for (let page = 0; page < mostPages; page += 1) {
-    const answer = (await json.ask('events', 'ListRules', NextToken === undefined ? {} : { NextToken })) as {
-      Rules?: unknown[];
-      NextToken?: unknown;
-    };
-    Rules.push(...(answer.Rules ?? []));
-    NextToken = answer.NextToken;
-    if (NextToken === undefined || NextToken === null || NextToken === '') return { Rules };
-  }
-  throw new KerfError('TooManyRules', 'the list of EventBridge rules has no end');
+/** How each service asks for the next page; only one of them is set. */
+interface NextPage {
+  NextToken?: string;
+  nextToken?: string;
+  Marker?: string;
 }
 
-/** All pages: a role that stands on the second is mapped all the same. */
-async function accessEntries(eks: AwsClients['eks'], clusterName: string): Promise<object> {
-  const accessEntries: string[] = [];
-  let nextToken: string | undefined;
+type Page<Field extends string> = { [one in Field | keyof NextPage | 'IsTruncated']?: unknown };
+
+/** All pages of a list as one answer: what stands on the second is there all the same, and half a list proves nothing. */
+async function allPages<Field extends string>(
+  field: Field,
+  ask: (page: NextPage) => Promise<Page<Field>>,
+): Promise<object> {
+  const items: unknown[] = [];
+  let next: NextPage = {};
   for (let page = 0; page < mostPages; page += 1) {
-    const answer = await eks.send(
-      new ListAccessEntriesCommand({ clusterName, ...(nextToken === undefined ? {} : { nextToken }) }),
-    );
-    accessEntries.push(...(answer.accessEntries ?? []));
-    nextToken = answer.nextToken;
-    if (nextToken === undefined || nextToken === '') return { accessEntries };
+    const answer = await ask(next);
+    const listed = answer[field];
+    if (Array.isArray(listed)) items.push(...listed);
+    const following = nextPage(answer);
+    if (following === undefined) return { [field]: items };
+    next = following;
   }
-  throw new KerfError('TooManyAccessEntries', `the list of access entries of ${clusterName} has no end`);
+  throw new KerfError('TooManyPages', `the list of ${field} has more than ${mostPages} pages`);
+}
+
+const isToken = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+function nextPage({ NextToken, nextToken, Marker, IsTruncated }: Page<never>): NextPage | undefined {
+  if (isToken(NextToken)) return { NextToken };
+  if (isToken(nextToken)) return { nextToken };
+  return isToken(Marker) && IsTruncated !== false ? { Marker } : undefined;
 }
 
 /** The entry of a role is asked for by its ARN, which IAM knows with its path. */

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../run-command.testing.ts';
 import { configure } from './doctor.ts';
@@ -59,6 +59,38 @@ const incident = {
   'logs/karpenter.log': '{"level":"INFO","time":"2026-03-01T11:31:00.000Z","message":"launched nodeclaim"}\n',
 };
 
+/** A zip archive: each file, then the directory, then its end. */
+function zipOf(files: readonly [string, string][]): Buffer {
+  const bodies: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const [path, text] of files) {
+    const name = Buffer.from(path);
+    const packed = deflateRawSync(text);
+    const facts = Buffer.alloc(26);
+    facts.writeUInt16LE(20, 0);
+    facts.writeUInt16LE(8, 4);
+    facts.writeUInt32LE(crc32(text), 10);
+    facts.writeUInt32LE(packed.length, 14);
+    facts.writeUInt32LE(Buffer.byteLength(text), 18);
+    facts.writeUInt16LE(name.length, 22);
+    const body = Buffer.concat([Buffer.from('PK\u0003\u0004', 'latin1'), facts, name, packed]);
+    const rest = Buffer.alloc(14);
+    rest.writeUInt32LE(offset, 10);
+    directory.push(Buffer.concat([Buffer.from('PK\u0001\u0002\u0014\u0000', 'latin1'), facts, rest, name]));
+    bodies.push(body);
+    offset += body.length;
+  }
+  const listed = Buffer.concat(directory);
+  const end = Buffer.alloc(22);
+  end.write('PK\u0005\u0006', 'latin1');
+  end.writeUInt16LE(files.length, 8);
+  end.writeUInt16LE(files.length, 10);
+  end.writeUInt32LE(listed.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...bodies, listed, end]);
+}
+
 interface Json {
   findings: {
     id: string;
@@ -106,8 +138,10 @@ describe('a bundle', () => {
     const tar = join(root, 'same.tar');
     execFileSync('tar', ['-cf', tar, '-C', folder, '.']);
     execFileSync('tar', ['-czf', `${tar}.gz`, '-C', root, 'same']);
+    const zip = join(root, 'same.zip');
+    writeFileSync(zip, zipOf(Object.entries(incident).map(([path, text]) => [`incident/${path}`, text])));
     const expected = (await json('--bundle', folder)).findings;
-    for (const path of [tar, `${tar}.gz`]) expect((await json('--bundle', path)).findings).toEqual(expected);
+    for (const path of [tar, `${tar}.gz`, zip]) expect((await json('--bundle', path)).findings).toEqual(expected);
   });
 
   test('what is not understood, broken or a link is named, and the rest is read', async () => {
@@ -150,6 +184,19 @@ describe('a bundle', () => {
         'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec: {amiSelectorTerms: [{alias: al2023@latest}], kubelet: {maxPods: 110}}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: t3.medium}}\n---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: aws-node, namespace: kube-system}\nspec: {template: {spec: {containers: [{name: aws-node}]}}}\n',
     });
     expect((await json('--bundle', folder)).findings.map(({ id }) => id)).toContain('net/max-pods-above-ip-capacity');
+  });
+
+  test('a file that unfolds without measure is left out, and the rest is read', async () => {
+    const zip = join(root, 'bomb.zip');
+    const bomb: [string, string] = ['logs/bomb.log', 'a'.repeat(80 * 1024 ** 2)];
+    writeFileSync(zip, zipOf([bomb, ['../logs/out.log', 'x'], ...Object.entries(incident)]));
+    const { findings, input, code } = await json('--bundle', zip);
+    expect(findings.map(({ id }) => id)).toEqual(['registration/node-role-not-mapped']);
+    expect(input.skipped).toEqual([
+      { path: 'logs/bomb.log', reason: 'the rest was not read: it unfolds to more than 400 times its size' },
+      { path: '../logs/out.log', reason: 'its path leaves the bundle' },
+    ]);
+    expect(code).toBe(1);
   });
 
   test('paths that leave the folder are skipped', async () => {

@@ -114,10 +114,7 @@ async function gather(terminal: Terminal, flags: Flags): Promise<Gathered> {
 
 /** A live cluster: the same files, read in place, and written down if asked. */
 async function look(flags: Flags, terminal: Terminal, gathering: Gathering): Promise<Gathered> {
-  const [{ lookAtCluster, openCluster }, { questionsOf }] = await Promise.all([
-    import('./live/look.ts'),
-    import('./live/questions.ts'),
-  ]);
+  const { lookAtCluster, openCluster } = await import('./live/look.ts');
   const { kubeconfig, clusterName, region } = flags;
   const options = {
     env: terminal.env,
@@ -130,7 +127,7 @@ async function look(flags: Flags, terminal: Terminal, gathering: Gathering): Pro
   const files: { path: string; text: string }[] = [];
   const progress = progressLine(terminal);
   try {
-    for await (const file of lookAtCluster(cluster, options, (name) => questionsOf(gathering.soFar(), name))) {
+    for await (const file of lookAtCluster(cluster, options, () => gathering.soFar())) {
       progress.show(() => `reading ${file.path}`);
       if (flags.collect !== undefined) files.push(file);
       await gathering.add({ kind: 'entry', entry: { path: file.path, chunks: bytesIn(file.text) } }, 'live');

@@ -67,8 +67,9 @@ export class Gathering {
     try {
       await this.#put(place, chunks);
     } catch (thrown) {
-      if (thrown instanceof LimitReached) throw thrown;
-      this.#notUnderstood.push({ path, reason: thrown instanceof Error ? thrown.message : String(thrown) });
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      if (thrown instanceof LimitReached) this.#skipped.push({ path, reason: `the rest was not read: ${reason}` });
+      else this.#notUnderstood.push({ path, reason });
     }
   }
 

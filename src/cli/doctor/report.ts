@@ -32,7 +32,10 @@ function findingText(finding: Finding, paint: Paint, width: number): string {
   ];
   lines.push(...indented(summary, width));
   if (objects.length > 0) lines.push(...indented(paint.dim(`on ${objectNames(objects)}`), width));
-  for (const { source, text } of evidence.slice(0, 5)) lines.push(`  ${paint.cyan(source)}`, ...quoted(text, width));
+  for (const [index, { source, text }] of evidence.slice(0, 5).entries()) {
+    if (evidence[index - 1]?.source !== source) lines.push(`  ${paint.cyan(source)}`);
+    lines.push(...quoted(text, width));
+  }
   if (evidence.length > 5) lines.push(paint.dim(`  and ${evidence.length - 5} more`));
   for (const { id: other, summary: text } of consequences)
     lines.push(...indented(`${paint.dim('explains')} ${other}: ${text}`, width));

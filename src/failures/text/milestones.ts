@@ -81,3 +81,10 @@ export const milestones: Readonly<Record<Milestone, { words: readonly string[]; 
     pattern: /\bdeleted node(?:claim)?\b|\bterminated instance\b/i,
   },
 };
+
+/** Those that say whose text it is, whenever they stand in it. */
+export const marks: ReadonlySet<Milestone> = new Set<Milestone>([
+  'autoscaler',
+  'otherComponent',
+  'controllerDescribed',
+]);

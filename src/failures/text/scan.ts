@@ -6,7 +6,7 @@
 import type { Failure, FailureId, Milestone, ObjectRef, Sighting, Sign, TextKind } from '../failure.ts';
 import { cleanContinuation, cleanText, timeIn } from './clean.ts';
 import { Keywords } from './keywords.ts';
-import { milestones } from './milestones.ts';
+import { marks, milestones } from './milestones.ts';
 
 /** Places kept per sign and text; more add nothing for a reader. */
 const keptPlaces = 3;
@@ -138,9 +138,12 @@ export class TextStream {
   #line: number;
   #isWide: boolean | undefined;
   #seen: SeenLines | undefined;
+  /** Marks that were seen: once says it all. */
+  readonly #done: Uint8Array;
 
   constructor(source: TextSource, compiled: Compiled) {
     this.#source = source;
+    this.#done = new Uint8Array(compiled.targets.length);
     this.#compiled = compiled;
     this.#line = 1 + (source.lineOffset ?? 0);
   }
@@ -184,7 +187,8 @@ export class TextStream {
     const buffer = this.#buffer;
     const hits: { target: number; position: number }[] = [];
     this.#compiled.keywords.scan(buffer, this.#from, to, (literal, position) => {
-      for (const target of this.#compiled.targetsOf[literal] ?? []) hits.push({ target, position });
+      for (const target of this.#compiled.targetsOf[literal] ?? [])
+        if (this.#done[target] === 0) hits.push({ target, position });
     });
     let line = this.#line;
     let counted = this.#from;
@@ -240,6 +244,7 @@ export class TextStream {
     if (found === undefined) return;
     progress.count += 1;
     progress.lastAt = line;
+    if (target.milestone !== undefined && marks.has(target.milestone)) this.#done[index] = 1;
     const timeMs = timeIn(found.raw) ?? this.#source.timeMs;
     if (timeMs !== undefined) progress.lastTimeMs = timeMs;
     if (target.id === undefined || progress.places.length >= keptPlaces) return;

@@ -1,4 +1,5 @@
-// IAM: moto ignores PathPrefix and pages of ListInstanceProfiles and stumbles over removing a role that is not there.
+// IAM: moto ignores PathPrefix and pages of ListInstanceProfiles, stumbles over removing a role that is not there, and names the
+// service-linked role of spot by its own rule.
 
 import { pageOf } from './ec2/filters.ts';
 import { type AwsAnswer, type AwsCall, AwsRefusal, type Handler, xmlAnswer } from './exchange.ts';
@@ -39,7 +40,25 @@ async function removeRoleFromInstanceProfile(call: AwsCall, world: World): Promi
   }
 }
 
+/** The one for spot, under the name that AWS gives it. */
+async function createServiceLinkedRole(call: AwsCall, world: World): Promise<AwsAnswer | undefined> {
+  const service = formText(call.form, 'AWSServiceName') ?? '';
+  if (service !== 'spot.amazonaws.com') return undefined;
+  const trust = { Effect: 'Allow', Principal: { Service: service }, Action: 'sts:AssumeRole' };
+  const answer = await world.upstream.askIam(call, 'CreateRole', {
+    RoleName: 'AWSServiceRoleForEC2Spot',
+    Path: `/aws-service-role/${service}/`,
+    AssumeRolePolicyDocument: JSON.stringify({ Version: '2012-10-17', Statement: [trust] }),
+  });
+  const role = childOf(answer, 'CreateRoleResult', 'Role');
+  return xmlAnswer(
+    200,
+    element('CreateServiceLinkedRoleResponse', [element('CreateServiceLinkedRoleResult', role ? [role] : [])]),
+  );
+}
+
 export const iamHandlers: Record<string, Handler<World>> = {
+  CreateServiceLinkedRole: createServiceLinkedRole,
   ListInstanceProfiles: listInstanceProfiles,
   RemoveRoleFromInstanceProfile: removeRoleFromInstanceProfile,
 };

@@ -63,8 +63,17 @@ export async function* clusterFiles(kube: Pick<Kube, 'list' | 'get'>): AsyncGene
 const listText = (kind: string, items: readonly object[]): string =>
   JSON.stringify({ apiVersion: 'v1', kind: `${kind}List`, items });
 
-/** Undefined: may not be read, or the cluster does not serve the kind. */
+/** Releases before 1.0 serve our kinds as v1beta1 only: a version that is not there says nothing about the objects. */
 async function listed(kube: Pick<Kube, 'list'>, one: Resource): Promise<object[] | undefined> {
+  const items = await listedAs(kube, one);
+  if (items !== 'not served') return items;
+  if (one.version !== 'v1') return [];
+  const older = await listedAs(kube, { ...one, version: 'v1beta1' });
+  return older === 'not served' ? [] : older;
+}
+
+/** Undefined: may not be read. */
+async function listedAs(kube: Pick<Kube, 'list'>, one: Resource): Promise<object[] | 'not served' | undefined> {
   const items: object[] = [];
   let token: string | undefined;
   try {
@@ -77,7 +86,7 @@ async function listed(kube: Pick<Kube, 'list'>, one: Resource): Promise<object[]
     return items;
   } catch (thrown) {
     const isOwn = one.group.startsWith('karpenter');
-    if (isKubeError(thrown, 'NotFound') && isOwn) return [];
+    if (isKubeError(thrown, 'NotFound') && isOwn) return 'not served';
     if (isKubeError(thrown)) return undefined;
     throw thrown;
   }

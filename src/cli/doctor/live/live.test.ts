@@ -7,6 +7,7 @@ import { KubeError } from '../../../ports/index.ts';
 import { readBundle } from '../bundle/read-bundle.ts';
 import { Gathering } from '../gather.ts';
 import { clusterFiles, type LiveFile } from './cluster.ts';
+import { controllerLogs } from './controller-logs.ts';
 import { questionsOf } from './questions.ts';
 import { Redactor } from './redact.ts';
 import { writeBundle } from './write-bundle.ts';
@@ -123,4 +124,48 @@ test('what is written down is read again, redacted the same everywhere', async (
   expect(String(entry?.item)).toBe(
     /arn:\S+/.exec(JSON.stringify(read.find('ConfigMap', 'aws-auth', 'kube-system')?.object))?.[0].replace(/"}.*$/, ''),
   );
+});
+
+test('a cluster of an older release is read as v1beta1, which is not the same as having none', async () => {
+  const old = {
+    list: async (resource: { plural: string; version: string }) => {
+      if (resource.plural === 'nodepools' && resource.version === 'v1beta1')
+        return { items: [{ metadata: { name: 'default' } }], resourceVersion: '1' };
+      throw new KubeError({ reason: 'NotFound', status: 404, message: 'no such version' });
+    },
+    get: async () => {
+      throw new KubeError({ reason: 'NotFound', status: 404, message: 'no such map' });
+    },
+  } as unknown as FakeKube;
+  const files: LiveFile[] = [];
+  for await (const file of clusterFiles(old)) files.push(file);
+  const textOf = (name: string) => JSON.parse(files.find(({ path }) => path === `objects/${name}.json`)?.text ?? '{}');
+  expect(textOf('nodepools').items).toEqual([
+    { apiVersion: 'karpenter.sh/v1beta1', kind: 'NodePool', metadata: { name: 'default' } },
+  ]);
+  expect(textOf('provisioners').items).toEqual([]);
+});
+
+test("the controller's logs are read, those before a restart first, and a refusal is no error", async () => {
+  const gathering = new Gathering();
+  const pod = (name: string, restartCount: number) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'kube-system', labels: { 'app.kubernetes.io/name': 'karpenter' } },
+    status: { phase: 'Running', containerStatuses: [{ name: 'controller', restartCount }] },
+  });
+  gathering.addObjects(
+    'objects/pods.json',
+    JSON.stringify({ kind: 'List', items: [pod('karpenter-a', 2), pod('karpenter-b', 0)] }),
+  );
+  const podLog = async ({ name }: { name: string }, { isPrevious }: { isPrevious?: boolean }) => {
+    if (name === 'karpenter-b') throw new KubeError({ reason: 'Forbidden', status: 403, message: 'no' });
+    return isPrevious ? 'panic: "" not a valid CLUSTER_ENDPOINT URL\n' : 'starting\n';
+  };
+  const files: LiveFile[] = [];
+  for await (const file of controllerLogs({ podLog }, gathering.soFar())) files.push(file);
+  expect(files.map(({ path }) => path)).toEqual([
+    'logs/kube-system/karpenter-a/controller-previous.log',
+    'logs/kube-system/karpenter-a/controller.log',
+  ]);
 });

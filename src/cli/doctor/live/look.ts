@@ -1,9 +1,13 @@
 // Looks at a live cluster and, where credentials allow, at its AWS account, and hands on what it saw as files of a bundle:
 // the same reader diagnoses both, and --collect only has to write them down.
-import type { AccountAnswer, AccountQuestions, AwsClients } from '../../../aws/index.ts';
+import type { AccountAnswer, AwsClients } from '../../../aws/index.ts';
+import type { Evidence } from '../../../failures/index.ts';
+import type { KubeClient } from '../../../kube/index.ts';
 import type { Kube } from '../../../ports/index.ts';
 import { version } from '../../version.ts';
 import { clusterFiles, type LiveFile } from './cluster.ts';
+import { controllerLogs } from './controller-logs.ts';
+import { questionsOf } from './questions.ts';
 
 export interface LookOptions {
   env: Record<string, string | undefined>;
@@ -17,7 +21,7 @@ export interface LookOptions {
 const callTimeoutMs = 15_000;
 
 export interface Look {
-  kube: Pick<Kube, 'list' | 'get'>;
+  kube: Pick<Kube, 'list' | 'get'> & Pick<KubeClient, 'podLog'>;
   close(): Promise<void>;
   nowMs: number;
 }
@@ -42,7 +46,7 @@ export async function openCluster({ env, context, kubeconfig }: LookOptions): Pr
 export async function* lookAtCluster(
   look: Look,
   options: LookOptions,
-  questions: (clusterName: string | undefined) => AccountQuestions | undefined,
+  soFar: () => Evidence,
 ): AsyncGenerator<LiveFile> {
   const { clusterName, region } = options;
   const facts = {
@@ -52,7 +56,8 @@ export async function* lookAtCluster(
   };
   yield { path: 'bundle.json', text: JSON.stringify(facts) };
   yield* clusterFiles(look.kube);
-  const asked = questions(clusterName);
+  yield* controllerLogs(look.kube, soFar());
+  const asked = questionsOf(soFar(), clusterName);
   if (asked === undefined) return;
   const clients = await accountClients(options);
   if (clients === undefined) return;

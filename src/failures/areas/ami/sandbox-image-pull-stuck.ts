@@ -3,6 +3,7 @@ import { regionOf } from '../../facts.ts';
 import type { Failure } from '../../failure.ts';
 import { aroundOf, foundIn } from '../../found.ts';
 import { texts } from '../../needs.ts';
+import { clusterNetwork, routeTables } from '../../network-rules.ts';
 
 export const sandboxImagePullStuck: Failure = {
   id: 'ami/sandbox-image-pull-stuck',
@@ -40,15 +41,16 @@ export const sandboxImagePullStuck: Failure = {
       aroundOf(sightings, /dkr\.ecr\.([\w-]+)\.amazonaws/) ??
       aroundOf(sightings, /--region ([\w-]+)/) ??
       regionOf(evidence);
+    const { vpc, subnets, group } = clusterNetwork(evidence);
     return [
       foundIn(sightings, {
         summary: 'The node cannot pull its pause image: it does not reach ECR, so no pod of it will ever start.',
         fix: [
           ...['ecr.api', 'ecr.dkr', 'sts'].map(
             (service) =>
-              `aws ec2 create-vpc-endpoint --vpc-id "$VPC" --service-name com.amazonaws.${region}.${service} --vpc-endpoint-type Interface --private-dns-enabled --subnet-ids "$NODE_SUBNETS" --security-group-ids "$GROUP_THAT_ADMITS_443_FROM_NODES"`,
+              `aws ec2 create-vpc-endpoint --vpc-id ${vpc} --service-name com.amazonaws.${region}.${service} --vpc-endpoint-type Interface --private-dns-enabled --subnet-ids ${subnets} --security-group-ids ${group}  # the group must admit 443 from the nodes`,
           ),
-          `aws ec2 create-vpc-endpoint --vpc-id "$VPC" --service-name com.amazonaws.${region}.s3 --route-table-ids "$ROUTE_TABLE"`,
+          `aws ec2 create-vpc-endpoint --vpc-id ${vpc} --service-name com.amazonaws.${region}.s3 --route-table-ids ${routeTables(evidence, vpc)}`,
           'Where the endpoints exist, their security groups must admit 443 from the nodes; or give the subnets a NAT gateway.',
         ],
       }),

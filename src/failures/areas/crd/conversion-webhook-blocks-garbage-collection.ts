@@ -2,7 +2,7 @@
 import type { Failure, Found } from '../../failure.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
 import { anyOf, kinds } from '../../needs.ts';
-import { conversionFix, conversionTargets, stateOf, storesOld } from './conversion.ts';
+import { conversionFix, conversionTargets, stateOf } from './conversion.ts';
 
 export const conversionWebhookBlocksGarbageCollection: Failure = {
   id: 'crd/conversion-webhook-blocks-garbage-collection',
@@ -33,10 +33,7 @@ export const conversionWebhookBlocksGarbageCollection: Failure = {
           'The garbage collector of the cluster is stopped: the conversion webhook of a Karpenter kind has no endpoints, so deleted owners leave their pods behind.',
         fix: [
           'kubectl -n kube-system rollout status deployment/karpenter  # its pods are the endpoints, up to 1.0.x',
-          ...conversionFix(
-            crds.map(({ name }) => name),
-            crds.some(storesOld),
-          ),
+          ...conversionFix(evidence, crds),
         ],
       }),
     ];
@@ -60,10 +57,7 @@ export const conversionWebhookBlocksGarbageCollection: Failure = {
         ),
         fix: [
           `kubectl -n ${first?.namespace} get pods  # the endpoints are the controller's pods, up to 1.0.x`,
-          ...conversionFix(
-            crds.map(({ name }) => name),
-            crds.some(storesOld),
-          ),
+          ...conversionFix(evidence, crds),
         ],
       },
     ];

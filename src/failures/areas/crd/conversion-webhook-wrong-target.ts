@@ -3,7 +3,7 @@ import type { Failure, Found } from '../../failure.ts';
 import { listAt } from '../../fields.ts';
 import { allCaught, caught, fieldItem, foundIn, refsOf } from '../../found.ts';
 import { kinds } from '../../needs.ts';
-import { conversionFix, conversionTargets, stateOf, storesOld, type TargetState } from './conversion.ts';
+import { conversionFix, conversionTargets, stateOf, type TargetState } from './conversion.ts';
 
 const says: Readonly<Record<TargetState, string>> = {
   unknown: '',
@@ -48,10 +48,7 @@ export const conversionWebhookWrongTarget: Failure = {
     return [
       foundIn(sightings, {
         summary: `Objects of ${allCaught(sightings, 'kind').join(', ')} cannot be read: their definition asks a conversion webhook at ${target}, which does not answer.`,
-        fix: conversionFix(
-          crds.map(({ name }) => name),
-          crds.some(storesOld),
-        ),
+        fix: conversionFix(evidence, crds),
       }),
     ];
   },
@@ -80,10 +77,7 @@ export const conversionWebhookWrongTarget: Failure = {
             listAt(target.crd.object, 'status', 'storedVersions').join(', '),
           ),
         ]),
-        fix: conversionFix(
-          crds.map(({ name }) => name),
-          crds.some(storesOld),
-        ),
+        fix: conversionFix(evidence, crds),
       },
     ];
   },

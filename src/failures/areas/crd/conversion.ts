@@ -1,5 +1,6 @@
 // The conversion stanza of our definitions: where it points, and whether something answers there.
 import type { Evidence } from '../../evidence.ts';
+import { controllerNamespace, releaseName } from '../../facts.ts';
 import { listAt, mapAt, type Plain, textAt } from '../../fields.ts';
 import { labelsOf, type Stored } from '../../objects.ts';
 
@@ -55,19 +56,22 @@ const hasAddress = (endpoints: Plain): boolean =>
   listAt(endpoints, 'subsets').some((subset) => listAt(subset, 'addresses').length > 0);
 
 /** Whether the definition still stores objects of an older version: then conversion may not simply be taken away. */
-export const storesOld = ({ object }: Stored): boolean =>
+const storesOld = ({ object }: Stored): boolean =>
   listAt(object, 'status', 'storedVersions').some((version) => version !== 'v1');
 
 /** What to do about a conversion stanza that points nowhere, the safe way first. */
-export function conversionFix(crds: readonly string[], storesOlder: boolean): string[] {
+export function conversionFix(evidence: Evidence, crds: readonly Stored[]): string[] {
+  const storesOlder = crds.some(storesOld);
   const names =
-    crds.length > 0 ? crds : ['nodepools.karpenter.sh', 'nodeclaims.karpenter.sh', 'ec2nodeclasses.karpenter.k8s.aws'];
+    crds.length > 0
+      ? crds.map(({ name }) => name)
+      : ['nodepools.karpenter.sh', 'nodeclaims.karpenter.sh', 'ec2nodeclasses.karpenter.k8s.aws'];
   const patch = names.map(
     (name) =>
       `kubectl patch crd ${name} --type=json -p '[{"op":"replace","path":"/spec/conversion","value":{"strategy":"None"}}]'`,
   );
   return [
-    'helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version "$VERSION" --namespace kube-system  # the running release; from 1.1 on its definitions have no conversion',
+    `helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version ${releaseName(evidence)} --namespace ${controllerNamespace(evidence) ?? 'kube-system'}  # the running release; from 1.1 on its definitions have no conversion`,
     ...(storesOlder
       ? [
           'Objects are still stored as v1beta1 (status.storedVersions): run 1.0.x, write every object once, set storedVersions to ["v1"], and only then remove the conversion.',

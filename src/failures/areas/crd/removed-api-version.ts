@@ -1,6 +1,6 @@
 // Manifests and stored objects of API versions that newer releases no longer serve.
 import type { Evidence } from '../../evidence.ts';
-import { controllerDeployments } from '../../facts.ts';
+import { controllerDeployments, releaseOf } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn, refsOf } from '../../found.ts';
@@ -59,7 +59,12 @@ export const removedApiVersion: Failure = {
     const { objects } = evidence;
     const left = oldKinds.flatMap((kind) => objects.of(kind));
     const isNew = controllerDeployments(evidence).length > 0 && isV1(evidence);
-    const old = ['NodePool', 'NodeClaim', 'EC2NodeClass'].flatMap((kind) => objects.of(kind)).filter(isAppliedOld);
+    const release = releaseOf(evidence);
+    // Up to 1.0 this is the API of the release.
+    const isOwnApi = release !== undefined && release < 101;
+    const old = isOwnApi
+      ? []
+      : ['NodePool', 'NodeClaim', 'EC2NodeClass'].flatMap((kind) => objects.of(kind)).filter(isAppliedOld);
     const found = [...(isNew || objects.of('NodePool').length > 0 ? left : []), ...old];
     if (found.length === 0) return [];
     return [

@@ -2,7 +2,7 @@
 // association and, up to 1.0, the conversion webhook of the definitions. A reinstallation elsewhere leaves them behind.
 import { type ControllerIdentity, controllerIdentity, describedRole } from '../../controller-identity.ts';
 import type { Evidence } from '../../evidence.ts';
-import { clusterName } from '../../facts.ts';
+import { clusterName, releaseName } from '../../facts.ts';
 import type { EvidenceItem, Failure, Found } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
 import { caught, fieldItem, foundIn } from '../../found.ts';
@@ -157,7 +157,7 @@ function fixFor(evidence: Evidence, { before, after, account, role }: Move, left
   const all: Record<Place['kind'], string> = {
     trust: `aws iam get-role --role-name ${role} --query Role.AssumeRolePolicyDocument > trust.json; write system:serviceaccount:${after}:${account} instead of system:serviceaccount:${before}:${account}; aws iam update-assume-role-policy --role-name ${role} --policy-document file://trust.json`,
     association: `aws eks create-pod-identity-association --cluster-name ${cluster} --namespace ${after} --service-account ${account} --role-arn <the role of the association in ${before}>`,
-    webhook: `helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version "$VERSION" --namespace ${after} --set webhook.serviceNamespace=${after} (1.0.x; later releases have no webhook)`,
+    webhook: `helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version ${releaseName(evidence)} --namespace ${after} --set webhook.serviceNamespace=${after} (1.0.x; later releases have no webhook)`,
   };
   return [...new Set(left)].map((kind) => all[kind]);
 }

@@ -7,7 +7,7 @@ import type { EvidenceItem, Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn } from '../../found.ts';
 import { answer, kinds } from '../../needs.ts';
-import { admits, type Group, hasWayOut, securityGroup } from '../../network-rules.ts';
+import { admits, type Group, hasWayOut, routeTables, securityGroup } from '../../network-rules.ts';
 import { refOf, type Stored } from '../../objects.ts';
 
 const needed = ['ecr.api', 'ecr.dkr', 's3', 'sts', 'ec2'];
@@ -106,7 +106,7 @@ function missing(nodeClass: Stored, evidence: Evidence): Found[] {
   const shut = listAt(nodeClass.object, 'status', 'subnets')
     .map((one) => textAt(one, 'id'))
     .filter((id) => hasWayOut(evidence, id, vpc) === false);
-  const there = endpoints(evidence);
+  const there = endpoints(evidence).filter((one) => vpc === '' || one.vpc === '' || one.vpc === vpc);
   const absent = needed.filter((service) => !there.some((one) => one.service === service));
   if (shut.length === 0 || absent.length === 0) return [];
   const region = regionOf(evidence);
@@ -128,7 +128,7 @@ function missing(nodeClass: Stored, evidence: Evidence): Found[] {
       evidence: items,
       fix: absent.map(
         (service) =>
-          `aws ec2 create-vpc-endpoint --vpc-id ${vpc || '"$VPC"'} --service-name com.amazonaws.${region}.${service} ${service === 's3' ? '--route-table-ids "$ROUTE_TABLE"' : `--vpc-endpoint-type Interface --private-dns-enabled --subnet-ids ${shut.join(' ')}`}`,
+          `aws ec2 create-vpc-endpoint --vpc-id ${vpc || '"$VPC"'} --service-name com.amazonaws.${region}.${service} ${service === 's3' ? `--route-table-ids ${routeTables(evidence, vpc)}` : `--vpc-endpoint-type Interface --private-dns-enabled --subnet-ids ${shut.join(' ')}`}`,
       ),
       key: nodeClass.name,
     },

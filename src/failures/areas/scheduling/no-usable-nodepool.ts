@@ -1,9 +1,11 @@
 // Pods wait, and there is nothing to provision from.
+import { ageMs, type Evidence } from '../../evidence.ts';
 import { named, waitingPods } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
+import { textAt } from '../../fields.ts';
 import { conditionItem, foundIn, refsOf } from '../../found.ts';
 import { kinds } from '../../needs.ts';
-import { conditionOf, isDeleting } from '../../objects.ts';
+import { conditionOf, isDeleting, type Stored } from '../../objects.ts';
 import { isUsable } from '../../pools.ts';
 
 export const noUsableNodepool: Failure = {
@@ -29,7 +31,7 @@ export const noUsableNodepool: Failure = {
   ],
   fromText(sightings, evidence) {
     // Without pods that wait, an empty cluster is just that.
-    if (evidence.objects.isCollected('Pod') && waitingPods(evidence).length === 0) return [];
+    if (evidence.objects.isCollected('Pod') && waitingPods(evidence, 0).length === 0) return [];
     if (evidence.objects.of('NodePool').some(isUsable)) return [];
     const isWaitingKnown = evidence.isAsked || evidence.objects.isCollected('Pod');
     const found = foundIn(sightings, {
@@ -42,11 +44,12 @@ export const noUsableNodepool: Failure = {
   check(evidence): Found[] {
     const { objects } = evidence;
     if (!objects.isCollected('NodePool') || objects.of('Provisioner').length > 0) return [];
-    const waiting = waitingPods(evidence).filter(
+    // However short the wait: what is not there does not come by waiting.
+    const waiting = waitingPods(evidence, 0).filter(
       ({ namespace, name }) => !/^(karpenter|kerf)-/.test(name) || namespace === '',
     );
     const pools = objects.of('NodePool');
-    if (waiting.length === 0 || pools.some(isUsable)) return [];
+    if (waiting.length === 0 || pools.some((pool) => isUsable(pool) || isNew(pool, evidence))) return [];
     return [
       {
         confidence: 'certain',
@@ -69,6 +72,12 @@ export const noUsableNodepool: Failure = {
     ];
   },
 };
+
+/** A pool that was just applied is not ready for some seconds. */
+const isNew = (pool: Stored, evidence: Evidence): boolean =>
+  !isDeleting(pool.object) && (ageMs(evidence, textAt(pool.object, 'metadata', 'creationTimestamp')) ?? newMs) < newMs;
+
+const newMs = 60_000;
 
 const fixLines = [
   'kubectl get nodepools,ec2nodeclasses  # apply a NodePool and an EC2NodeClass; examples/ has complete ones',

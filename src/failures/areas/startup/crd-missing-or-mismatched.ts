@@ -1,7 +1,7 @@
 // The controller needs its definitions in the cluster, of its own release. Helm installs a chart's `crds/` once and never
 // touches them again, so upgrades leave old ones behind.
 import type { Evidence } from '../../evidence.ts';
-import { controllerContainer, controllerDeployments } from '../../facts.ts';
+import { controllerContainer, controllerDeployments, releaseName, releaseOf } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn, refsOf } from '../../found.ts';
@@ -86,23 +86,13 @@ export const crdMissingOrMismatched: Failure = {
       },
     ];
   },
-  explains: ['scheduling/no-usable-nodepool'],
+  explains: ['scheduling/no-usable-nodepool', 'crd/removed-api-version'],
 };
-
-/** 107 for 1.7, 37 for 0.37; undefined when the image has no such tag. */
-function releaseOf(evidence: Evidence): number | undefined {
-  const deployment = controllerDeployments(evidence)[0];
-  const image = deployment === undefined ? '' : textAt(controllerContainer(deployment), 'image');
-  const match = /karpenter[^:@]*:v?(\d+)\.(\d+)\./.exec(image);
-  return match === null ? undefined : Number(match[1]) * 100 + Number(match[2]);
-}
 
 function fixFor(evidence: Evidence): string[] {
   const deployment = controllerDeployments(evidence)[0];
-  const image = deployment === undefined ? '' : textAt(controllerContainer(deployment), 'image');
-  const version = /karpenter[^:@]*:v?(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? '"$VERSION"';
   return [
-    `helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version ${version} --namespace ${deployment?.namespace ?? 'kube-system'}`,
+    `helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version ${releaseName(evidence)} --namespace ${deployment?.namespace ?? 'kube-system'}`,
     'Use the version of the controller chart itself; for Kerf: kerf crds | kubectl apply --server-side -f -',
   ];
 }

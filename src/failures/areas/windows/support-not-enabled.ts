@@ -1,13 +1,14 @@
 // Windows pods get their addresses from the control plane, which does that only when it is told to.
+import type { Evidence } from '../../evidence.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
 import { kinds } from '../../needs.ts';
 import { windowsClasses, windowsNodes } from './windows-classes.ts';
 
-const fix = [
+const fixFor = ({ aws }: Evidence): string[] => [
   `kubectl -n kube-system patch cm amazon-vpc-cni --type=merge -p '{"data":{"enable-windows-ipam":"true"}}'`,
-  'aws iam attach-role-policy --role-name "$CLUSTER_ROLE" --policy-arn arn:aws:iam::aws:policy/AmazonEKSVPCResourceController (the cluster\'s role, not the nodes\')',
+  `aws iam attach-role-policy --role-name ${textAt(aws.bodies('eks-describe-cluster')[0]?.item, 'roleArn').split('/').at(-1) || '"$CLUSTER_ROLE"'} --policy-arn arn:aws:iam::aws:policy/AmazonEKSVPCResourceController  # the cluster's role, not the nodes'`,
 ];
 
 export const supportNotEnabled: Failure = {
@@ -29,8 +30,11 @@ export const supportNotEnabled: Failure = {
       confidence: 'likely',
     },
   ],
-  fromText: (sightings) => [
-    foundIn(sightings, { summary: 'Windows pods get no address: Windows support of the cluster is not enabled.', fix }),
+  fromText: (sightings, evidence) => [
+    foundIn(sightings, {
+      summary: 'Windows pods get no address: Windows support of the cluster is not enabled.',
+      fix: fixFor(evidence),
+    }),
   ],
   check(evidence): Found[] {
     const users = [...windowsClasses(evidence), ...windowsNodes(evidence)];
@@ -56,7 +60,7 @@ export const supportNotEnabled: Failure = {
                 textAt(config.object, 'data', 'enable-windows-ipam') || 'not set',
               ),
         ],
-        fix,
+        fix: fixFor(evidence),
       },
     ];
   },
