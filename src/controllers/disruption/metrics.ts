@@ -29,6 +29,11 @@ export function disruptionMetrics(metrics: Metrics) {
       help: 'Commands started, by NodePool of the nodes.',
       labels: ['nodepool', 'decision', ...byMethod],
     }),
+    terminateFirst: metrics.counter({
+      name: 'karpenter_voluntary_disruption_terminate_first_decisions_total',
+      help: 'Commands that took a node before its replacement came, and why.',
+      labels: ['nodepool', 'reason', 'terminate_first_reason'],
+    }),
     eligible: metrics.gauge({
       name: 'karpenter_voluntary_disruption_eligible_nodes',
       help: 'Nodes a method may act on.',

@@ -415,6 +415,9 @@ export class CommandQueue {
     metrics.decisions.add(labels);
     for (const nodepool of new Set(command.members.map((member) => member.poolName ?? ''))) {
       metrics.decisionsByPool.add({ nodepool, ...labels });
+      if (command.terminateFirst === undefined) continue;
+      const { reason } = labels;
+      metrics.terminateFirst.add({ nodepool, reason, terminate_first_reason: command.terminateFirst });
     }
   }
 

@@ -3,11 +3,12 @@
 
 import type { Sliced } from '../../base/index.ts';
 import type { Repair } from '../nodes/repairs.ts';
-import type { Command, Replacement } from './command.ts';
-import { driftMove, exchangeRoom } from './drift.ts';
+import type { Command } from './command.ts';
+import { driftMove, exchangeRoom, hasSurplus, partsOf } from './drift.ts';
 import type { Member } from './fleet.ts';
 import { type MethodOutcome, outcomeOf, type Refusal } from './method.ts';
 import type { Round } from './round.ts';
+import { stuckOf } from './terminate-first.ts';
 
 /** Of every pool's nodes so many may be broken at once, rounded up. */
 const mostUnhealthyShare = 0.2;
@@ -57,18 +58,23 @@ export function* remedy(round: Round, member: Member, repair: Repair): Sliced<Co
   });
   if (repair.action === 'RebootNode') return command({});
   if (member.isStatic && member.pool !== undefined) {
-    if (exchangeRoom(round, member.pool) < 1) return atNodeLimit;
+    if (hasSurplus(round, member.pool)) return surplus;
+    const room = exchangeRoom(round, member.pool);
+    const stuck = stuckOf(round.fleet, member, member.pool, 'TerminateFirstRepair', room);
+    if (stuck?.kind === 'blocked') return stuck.answer;
+    if (stuck?.kind === 'terminate') return command({ terminateFirst: stuck.reason });
     return command({ replacements: [{ kind: 'template', nodePool: member.pool.metadata.name }] });
   }
-  const move = yield* driftMove(round, member);
+  const move = yield* driftMove(round, member, 'TerminateFirstRepair');
   if (move.kind === 'blocked') return { code: 'PodsDoNotFit', message: move.message };
-  const { nodes, placements, savings } = move;
-  return command({ replacements: nodes.map((node): Replacement => ({ kind: 'planned', node })), placements, savings });
+  return command(partsOf(move));
 }
 
-export const atNodeLimit: Problem = {
-  code: 'NodeLimit',
-  message: 'static NodePool is at its node limit and cannot stage a replacement',
+/** It is scaled down first; nobody is told. */
+const surplus: Problem = {
+  code: 'Surplus',
+  message: 'static NodePool has more nodes than spec.replicas',
+  silent: true,
 };
 
 /** So many nodes of its pool are broken, for however long, that replacing them one by one is no answer. */

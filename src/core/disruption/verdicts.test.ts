@@ -44,7 +44,7 @@ describe('a drifted node', () => {
     const old = [...machine('a', { conditions }), running('a')];
     const fixed = (limit: string) => pool('default', {}, { replicas: 1, limits: { nodes: limit } });
     expect(verdictsOf([fixed('2'), ...old])).toMatchObject([{ verdict: 'replace', reason: 'Drifted', blockers: [] }]);
-    expect(codes([fixed('1'), ...old])).toEqual(['NoRoomToExchange']);
+    expect(codes([fixed('1'), ...old])).toEqual(['NodeLimit']);
     expect(codes([fixed('2'), ...machine('a')])).toEqual(['StaticPool']);
   });
 });

@@ -10,12 +10,13 @@ import { balancedThreshold } from './balanced.ts';
 import { blockersOf, isEmptyNode } from './candidates.ts';
 import type { DisruptionReason } from './command.ts';
 import { drainProblems } from './drain.ts';
-import { driftMove, exchangeRoom } from './drift.ts';
+import { driftMove, exchangeRoom, hasSurplus } from './drift.ts';
 import { driftedFields } from './drifted-fields.ts';
 import { consolidationProblems, emptinessProblems, hasDrifted } from './eligibility.ts';
 import { budgetsOf, conditionOf, type Member } from './fleet.ts';
 import { outbreakOf, remedy } from './repair.ts';
 import type { Round } from './round.ts';
+import { type Stuck, stuckOf } from './terminate-first.ts';
 
 export interface VerdictBlocker {
   readonly code: string;
@@ -60,7 +61,9 @@ const suggestions: Readonly<Record<string, string>> = {
   NoNode: 'wait until its Node has joined',
   NoPoolLabel: 'label the Node with karpenter.sh/nodepool',
   StaticPool: 'lower spec.replicas of the NodePool',
-  NoRoomToExchange: 'raise limits.nodes of the NodePool by one, or wait until it has no more nodes than spec.replicas',
+  NoRoomToExchange: 'wait until it has no more nodes than spec.replicas',
+  Surplus: 'wait until it has no more nodes than spec.replicas',
+  ReservationsFull: 'enlarge a capacity reservation, or turn on the gates TerminateFirstDrift and TerminateFirstRepair',
   BufferPods: 'shrink the CapacityBuffer that wants the room',
   UnknownInstanceType: 'let the NodePool offer the instance type again, or wait until the node drifts',
   MissingLabel: 'put the label back on the Node',
@@ -76,7 +79,8 @@ const suggestions: Readonly<Record<string, string>> = {
     'give the NodePool a terminationGracePeriod for the nodes that come after; for this one, move the pod or end its protection',
   TooManyUnhealthy:
     'look for what its nodes have in common (image, network, control plane): with fewer broken ones repair goes on',
-  NodeLimit: 'raise limits.nodes of the NodePool by one',
+  NodeLimit:
+    'raise limits.nodes of the NodePool by one, or turn on the gates TerminateFirstDrift and TerminateFirstRepair',
   Nominated: 'wait: pods are about to come to it',
   NodeDoNotDisrupt: 'remove the annotation karpenter.sh/do-not-disrupt from the Node',
   NoPool:
@@ -228,10 +232,12 @@ function* drifted(round: Round, member: Member): Sliced<Judged> {
   if (member.index < 0 || member.isQueued) return kept(blockers);
   blockers.push(...budgetBlockers(round, member, 'Drifted'));
   if (member.isStatic) {
-    blockers.push(...exchangeBlockers(round, member));
-    return blockers.length > 0 ? kept(blockers) : goes('replace', 'Drifted', 0);
+    const stuck = exchangeProblem(round, member);
+    if (stuck?.kind === 'blocked') blockers.push(...told([stuck.answer]));
+    if (blockers.length > 0) return kept(blockers);
+    return goes(stuck === undefined ? 'replace' : 'remove', 'Drifted', 0);
   }
-  const move = yield* driftMove(round, member);
+  const move = yield* driftMove(round, member, 'TerminateFirstDrift');
   if (move.kind === 'blocked') return kept([...blockers, ...told([{ code: 'PodsDoNotFit', message: move.message }])]);
   if (blockers.length > 0) return kept(blockers);
   const chosen = move.nodes.map((node) => node.chosen);
@@ -263,10 +269,12 @@ function budgetBlockers(round: Round, member: Member, reason: DisruptionReason):
 }
 
 /** Nodes of static pools are exchanged one for one, so for a while there is one more. */
-function exchangeBlockers(round: Round, { pool }: Member): VerdictBlocker[] {
-  if (pool === undefined || exchangeRoom(round, pool) >= 1) return [];
-  const message = `NodePool "${pool.metadata.name}" has no room for one more node: it has more than spec.replicas, or as many as limits.nodes`;
-  return told([{ code: 'NoRoomToExchange', message }]);
+function exchangeProblem(round: Round, member: Member): Stuck | undefined {
+  const { pool } = member;
+  if (pool === undefined) return undefined;
+  const message = `NodePool "${pool.metadata.name}" has more nodes than spec.replicas`;
+  if (hasSurplus(round, pool)) return { kind: 'blocked', answer: { code: 'NoRoomToExchange', message } };
+  return stuckOf(round.fleet, member, pool, 'TerminateFirstDrift', exchangeRoom(round, pool));
 }
 
 /** What comes instead, in words. */

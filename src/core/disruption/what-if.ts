@@ -12,6 +12,7 @@ import type { ExistingPlacement, PlannedNode } from '../plan.ts';
 import { isBufferPod } from '../pods/pod-classes.ts';
 import { explain } from '../reasons/explain.ts';
 import { type PlannedPod, podsAtOnce } from '../workload.ts';
+import type { World } from '../world.ts';
 import { type Fleet, isStatic, type Member, quietSince, quietTimeMs } from './fleet.ts';
 
 export interface MoveError {
@@ -39,6 +40,8 @@ export interface Simulation {
 export interface WhatIfOptions {
   /** Leave nodes alone that pods came to or went from just now. */
   readonly sparesRestless: boolean;
+  /** A reservation with one slot more, which the nodes that go leave; pods that could have it take nothing dearer. */
+  readonly freedSlot?: string;
 }
 
 const open = 0;
@@ -165,10 +168,10 @@ export class WhatIf {
   }
 
   /** Yields after every pod; one simulation must end before the next begins. */
-  *simulateInSlices(members: readonly Member[], { sparesRestless }: WhatIfOptions): Sliced<Simulation> {
+  *simulateInSlices(members: readonly Member[], { sparesRestless, freedSlot }: WhatIfOptions): Sliced<Simulation> {
     this.simulations += 1;
     const { world } = this.fleet.movable;
-    const packed = yield* this.packFairly(members, sparesRestless);
+    const packed = yield* this.packFairly(members, sparesRestless, freedSlot);
     const { workload } = world;
     const isWaiting = (pod: number): boolean => !(workload.pods[pod] as PlannedPod).pod.spec?.nodeName;
     const failed = packed.failed.filter(({ pod }) => !isWaiting(pod));
@@ -209,14 +212,14 @@ export class WhatIf {
    * that move would take it, they are tried elsewhere, and that holds if the others fill it then. So one replacement
    * after the other can be on its way.
    */
-  private *packFairly(members: readonly Member[], sparesRestless: boolean): Sliced<Packed> {
-    const packed = yield* this.pack(members, sparesRestless);
+  private *packFairly(members: readonly Member[], sparesRestless: boolean, freedSlot?: string): Sliced<Packed> {
+    const packed = yield* this.pack(members, sparesRestless, [], freedSlot);
     const contested: number[] = [];
     packed.nodes.pods.forEach((pods, index) => {
       if (this.isUnready(index) && pods.some((pod) => this.isMoved(pod))) contested.push(index);
     });
     if (contested.length === 0) return packed;
-    const again = yield* this.pack(members, sparesRestless, contested);
+    const again = yield* this.pack(members, sparesRestless, contested, freedSlot);
     const filled = new Set<number>();
     again.nodes.pods.forEach((_pods, index) => filled.add(index));
     return contested.every((index) => filled.has(index)) ? again : packed;
@@ -233,7 +236,12 @@ export class WhatIf {
     return Boolean(nodeName) && !this.fromLeaving.has(pod);
   }
 
-  private *pack(members: readonly Member[], sparesRestless: boolean, spared: readonly number[] = []): Sliced<Packed> {
+  private *pack(
+    members: readonly Member[],
+    sparesRestless: boolean,
+    spared: readonly number[] = [],
+    freedSlot?: string,
+  ): Sliced<Packed> {
     const { world } = this.fleet.movable;
     const closed = (sparesRestless ? this.restless : this.ending).slice();
     for (const index of spared) closed[index] = closedToMoved;
@@ -251,7 +259,9 @@ export class WhatIf {
     );
     const destinations = { closed, moved: this.moved };
     try {
-      return yield* solveInSlices(world, { strictReservations: false, whatIf: { pods, destinations, starting } });
+      const strictReservations = freedSlot !== undefined;
+      const solved = strictReservations ? withSlot(world, freedSlot) : world;
+      return yield* solveInSlices(solved, { strictReservations, whatIf: { pods, destinations, starting } });
     } finally {
       for (const position of positions) this.moved[position] = 0;
     }
@@ -301,6 +311,12 @@ function isRestless({ machine, pool }: Member, nowMs: number): boolean {
   if (quietMs === undefined || quietMs <= 0 || quietMs === Number.POSITIVE_INFINITY) return false;
   const since = quietSince(machine);
   return since !== undefined && nowMs - since < quietMs;
+}
+
+/** The same world with one instance more to have from the reservation. */
+function withSlot(world: World, id: string): World {
+  const reservations = new Map(world.reservations).set(id, (world.reservations.get(id) ?? 0) + 1);
+  return { ...world, reservations };
 }
 
 function referenceOf({ machine }: Member): string {
