@@ -43,6 +43,11 @@ export const commands: CommandDefinition[] = [
     load: () => import('./snapshot/snapshot.ts'),
   },
   {
+    name: 'replay',
+    summary: 'make recorded decisions again, and compare them with what was decided',
+    load: () => import('./replay/replay.ts'),
+  },
+  {
     name: 'validate',
     summary: 'say everything that is wrong with manifests, and what to write instead',
     load: () => import('./validate/validate.ts'),

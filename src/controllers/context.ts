@@ -38,6 +38,13 @@ export interface Cache<T extends KubeObject> {
   values(): Iterable<T>;
 }
 
+/** Keeps what decisions looked at and what came out, so that they can be made again. Never in the way: it returns at once. */
+export interface DecisionRecording {
+  plan(snapshot: Snapshot, plan: Plan): void;
+  /** Nodes are about to go; what becomes of their pods is asked of the snapshot again. */
+  move(snapshot: Snapshot, reason: string, nodeClaims: readonly string[]): void;
+}
+
 export interface ControllerContext {
   kube: Kube;
   /**
@@ -58,6 +65,8 @@ export interface ControllerContext {
   plan(snapshot: Snapshot, options?: Pick<PlanOptions, 'onEmptyPool' | 'onRelaxed' | 'onZones'>): Promise<Plan>;
   /** Names a snapshot by what is in it; absent where no one keeps records of decisions. */
   snapshotId?(snapshot: Snapshot): Promise<string>;
+  /** Absent where nothing is recorded. */
+  recording?: DecisionRecording;
   /** Told the verdicts about all nodes whenever they were found anew. */
   onVerdicts?(verdicts: readonly NodeVerdict[]): void;
   /** Claims this process made that are not launched yet. */

@@ -148,6 +148,7 @@ export async function decideDisruption(
   const id = snapshot === undefined ? undefined : await context.snapshotId?.(snapshot);
   const before = await clusterPrice(context);
   const names = command.members.map(({ machine, name }) => machine.claim?.metadata.name ?? name);
+  if (snapshot !== undefined) context.recording?.move(snapshot, command.reason, names);
   const planned = command.replacements.find((each) => each.kind === 'planned');
   const pods = command.members.flatMap((member) =>
     member.pods.map(({ metadata }) => `${metadata.namespace ?? 'default'}/${metadata.name}`),

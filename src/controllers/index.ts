@@ -3,6 +3,7 @@ export {
   type Controller,
   type ControllerContext,
   type ControllerSettings,
+  type DecisionRecording,
   ownKey,
   source,
   untrustedClockMs,

@@ -13,6 +13,7 @@ import {
   type Controllers,
   compileStrangersSelector,
   controllersOf,
+  type DecisionRecording,
   isServedBy,
   nodeClaims,
   nodePools,
@@ -56,6 +57,8 @@ export interface AssemblyOptions {
   random: () => number;
   /** Keeps records of decisions. */
   decisions?: DecisionRing;
+  /** Writes down what decisions look at. */
+  recording?: DecisionRecording;
   /** Told the verdicts about all nodes whenever they were found anew. */
   onVerdicts?: (verdicts: readonly NodeVerdict[]) => void;
   /** What runs; every controller that needs no provider of its own unless more, or only some, are asked for. */

@@ -35,6 +35,7 @@ import { serveEndpoints } from './endpoints.ts';
 import { growSlowly, watchMemory } from './memory-limit.ts';
 import { outageLog } from './outage-log.ts';
 import { publisher } from './publisher.ts';
+import { DecisionRecorder } from './recording/recorder.ts';
 import type { Settings } from './settings/parse.ts';
 
 export interface Provider {
@@ -162,6 +163,10 @@ export async function runControllerProcess(
   let shadowReport: (() => ShadowReport) | undefined;
   // The last decisions are always kept; who shows them is another question.
   const decisions = new DecisionRing(clock, metrics);
+  const recording =
+    settings.record === ''
+      ? undefined
+      : new DecisionRecorder({ file: settings.record, clock, log, version: options.version, decisions });
   let live: LiveView | undefined;
   const { caches, always, leading, context, hanging, touches } = assemble({
     kube,
@@ -174,6 +179,7 @@ export async function runControllerProcess(
     settings,
     random: Math.random,
     decisions,
+    ...(recording !== undefined && { recording }),
     onVerdicts: (verdicts) => live?.takeVerdicts(verdicts),
     controllers: (given, objects) => {
       if (shadow !== undefined) {
@@ -246,6 +252,7 @@ export async function runControllerProcess(
     return outcome;
   } finally {
     for (const watch of memory) watch.dispose();
+    await recording?.close();
     await dashboard?.close();
     await endpoints.close();
   }

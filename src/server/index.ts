@@ -8,6 +8,11 @@ export {
 } from './controller-process.ts';
 export * from './dashboard/index.ts';
 export { publisher } from './publisher.ts';
+export { answerTo } from './recording/answers.ts';
+export { readRecording } from './recording/read-recording.ts';
+export { DecisionRecorder } from './recording/recorder.ts';
+export type { PassLine, RecordingLine } from './recording/recording-lines.ts';
+export { SnapshotsAgain } from './recording/snapshot-changes.ts';
 export {
   adminRights,
   type Circumstance,

@@ -1,6 +1,7 @@
 {{- /* Generated from the tables of settings and rights: run `npm run generate`. */ -}}
 
 {{- define "kerf.settingVariables" -}}
+record: RECORD
 dashboardPort: DASHBOARD_PORT
 kubeClientQps: KUBE_CLIENT_QPS
 kubeClientBurst: KUBE_CLIENT_BURST

@@ -4,9 +4,10 @@ import { type Clock, formatTime } from '../../base/index.ts';
 import { nodeClaims, type PublishedState, publishedAnnotations } from '../../controllers/index.ts';
 import type { Kube, Log } from '../../ports/index.ts';
 import { Manager, RealClock } from '../../runtime/index.ts';
-import { type Assembly, assemble, LiveView, publisher, type Settings } from '../../server/index.ts';
+import { type Assembly, assemble, DecisionRecorder, LiveView, publisher, type Settings } from '../../server/index.ts';
 import type { KwokCloud } from '../../sim/index.ts';
 import { DecisionRing, kubeRecorder, prometheusMetrics } from '../../telemetry/index.ts';
+import { version } from '../version.ts';
 
 export interface ControllersOptions {
   kube: Kube;
@@ -19,6 +20,8 @@ export interface ControllersOptions {
   catalogue: string;
   /** How fast its time passes just now, 0 while it stands still, and the machine's own time; left out where they are one. */
   pace?: { speed(): number; real: Clock };
+  /** File to record decisions to. */
+  record?: string;
   /** False: the cluster is only looked at. */
   act: boolean;
 }
@@ -40,9 +43,11 @@ const lease = { name: 'karpenter-leader-election', namespace: 'kube-system' };
 const clockMs = 30_000;
 
 export function makeControllers(options: ControllersOptions): Controllers {
-  const { kube, clock, cloud, log, random, settings, catalogue, pace, act } = options;
+  const { kube, clock, cloud, log, random, settings, catalogue, pace, record, act } = options;
   const metrics = prometheusMetrics();
   const decisions = new DecisionRing(clock, metrics);
+  const recording =
+    record === undefined ? undefined : new DecisionRecorder({ file: record, clock, log, version, decisions });
   const assembly = assemble({
     kube,
     cloud,
@@ -53,6 +58,7 @@ export function makeControllers(options: ControllersOptions): Controllers {
     settings,
     random,
     decisions,
+    ...(recording !== undefined && { recording }),
     onVerdicts: (verdicts) => live.takeVerdicts(verdicts),
     ...(!act && { controllers: () => ({ controllers: [], loops: [] }) }),
   });
@@ -72,7 +78,11 @@ export function makeControllers(options: ControllersOptions): Controllers {
   const publishNow = (): Promise<void> => (act ? publishing.publishNow() : Promise.resolve());
   const run = async (signal: AbortSignal): Promise<void> => {
     await cloud.recover((await context.kube.list(nodeClaims)).items);
-    await new Manager({ clock, caches, leading: [...leading, ...(act ? [publishing] : [])] }).run(signal);
+    try {
+      await new Manager({ clock, caches, leading: [...leading, ...(act ? [publishing] : [])] }).run(signal);
+    } finally {
+      await recording?.close();
+    }
   };
   return { assembly, decisions, live, metrics, publishNow, run };
 }

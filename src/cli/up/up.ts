@@ -39,6 +39,7 @@ interface Flags {
   controllers: boolean;
   faults?: KwokFaults;
   log?: string;
+  record?: string;
   dashboardPort?: number;
 }
 
@@ -101,6 +102,7 @@ export function configure(command: Command, run: CommandRunner): void {
       'port of the dashboard; by default the one after --port, 0 for any free one',
       wholeNumber(0, 65_535),
     )
+    .option('--record <file>', 'record decisions to this file, with what they looked at, for kerf replay')
     .option('--log <file>', "write the controllers' log to this file");
   addSettingFlags(command, ownSettings);
   command.addHelpText('after', help).action(run(up));
@@ -137,7 +139,8 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
     const cloud = new KwokCloud({ kube, clock, log, random, catalogue, facts });
     enders.push(() => cloud.dispose());
     const pace = { speed: () => (clock.paused ? 0 : clock.speed), real: new RealClock() };
-    const about = { settings, catalogue: flags.catalogue, pace, act: flags.controllers };
+    const record = flags.record === undefined ? {} : { record: resolve(flags.record) };
+    const about = { settings, catalogue: flags.catalogue, pace, act: flags.controllers, ...record };
     const parts = makeControllers({ kube, clock, cloud, log, random, ...about });
     later.metrics = parts.metrics;
     const port = flags.dashboardPort ?? (flags.port === 0 ? 0 : flags.port + 1);

@@ -111,6 +111,7 @@ export class Provisioner {
     const snapshot = snapshotFor(this.context, instanceTypes);
     const pools = new Map(cluster.nodePools.list().map((pool) => [pool.metadata.name ?? '', pool]));
     const { plan, emptyPools } = await planningPass(this.context, this.metrics, snapshot);
+    this.context.recording?.plan(snapshot, plan);
     const byPool = new Map(instanceTypes.map((entry) => [entry.nodePool, entry.items ?? []]));
     const claims = new Map<string, NodeClaim>();
     reportPools(this.context, plan, emptyPools);

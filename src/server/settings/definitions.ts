@@ -81,6 +81,12 @@ export const settingDefinitions = {
   karpenterService: define('karpenter-service', 'text', '', 'accepted for compatibility, unused'),
   metricsPort: define('metrics-port', 'integer', '8080', 'port of /metrics (and /debug/pprof with enable-profiling)'),
   healthProbePort: define('health-probe-port', 'integer', '8081', 'port of /healthz and /readyz'),
+  record: define(
+    'record',
+    'text',
+    '',
+    'file to record decisions to, with what they looked at, for kerf replay; two parts of at most 256 MiB are kept; empty records nothing',
+  ),
   dashboardPort: define(
     'dashboard-port',
     'integer',

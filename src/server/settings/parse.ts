@@ -13,6 +13,8 @@ export interface Settings {
   metricsPort: number;
   healthProbePort: number;
   /** 0: no dashboard. */
+  /** Empty for none. */
+  record: string;
   dashboardPort: number;
   kubeClientQps: number;
   kubeClientBurst: number;
@@ -70,6 +72,7 @@ export function parseSettings(
     karpenterService: read('karpenterService'),
     metricsPort: read('metricsPort'),
     healthProbePort: read('healthProbePort'),
+    record: read('record'),
     dashboardPort: read('dashboardPort'),
     kubeClientQps: read('kubeClientQps'),
     kubeClientBurst: read('kubeClientBurst'),
