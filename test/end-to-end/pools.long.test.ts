@@ -471,7 +471,7 @@ describe.concurrent('an unhealthy node', () => {
         const [event] = await room.events('NodeRepairBlocked', subject);
         expect(event).toMatchObject({
           type: 'Warning',
-          message: 'more than 20% nodes are unhealthy in the nodepool',
+          message: `more than 20% of nodes in nodepool "${room.name}" are unhealthy`,
         });
       }
     });

@@ -57,12 +57,14 @@ describe('a node is repaired', () => {
     expect(patient.repairOf(node({ GpuOk: ['False', 'Xid79'] }), claim(), at(60))).toBeDefined();
   });
 
-  test('counted from the end of its last reboot at the earliest, and never from before it existed', () => {
+  test('counted from the end of its last reboot at the earliest, and without a time from when it came to be', () => {
     const conditions = [{ type: 'Rebooting', status: 'False', lastTransitionTime: '2026-01-01T00:07:00Z' }];
     const rebooted = claim({ status: { conditions } });
     expect(policies.repairOf(node({ Ready: ['False'] }), rebooted, at(16))).toBeUndefined();
     expect(policies.repairOf(node({ Ready: ['False'] }), rebooted, at(17))).toBeDefined();
-    const young = node({ Ready: ['False'] }, '2026-01-01T00:05:00Z');
+    const [condition] = node({ Ready: ['False'] }).status.conditions;
+    const { lastTransitionTime: _, ...timeless } = condition as NonNullable<typeof condition>;
+    const young = { ...node({}, '2026-01-01T00:05:00Z'), status: { conditions: [timeless] } };
     expect(policies.repairOf(young, claim(), at(14))).toBeUndefined();
     expect(policies.repairOf(young, claim(), at(15))).toBeDefined();
   });
