@@ -13,7 +13,7 @@ export interface Info {
   speed: number;
   paused: boolean;
   faults?: string[];
-  capabilities: { player: boolean; decisions: boolean; whatIf: boolean; apply: boolean };
+  capabilities: { player: boolean; decisions: boolean; whatIf: boolean; apply: boolean; doctor: boolean };
   provider: string;
   synced: boolean;
   notVisible: string[];

@@ -1,5 +1,6 @@
 // The header of every page: which cluster, its time, what it costs, whether what is shown is live; and the way to the pages.
 import { clockTime, perHour, whole } from './format.ts';
+import { seriousFindings } from './pages/examined.ts';
 import { Spark } from './parts/parts.tsx';
 import { hrefOf, route, type View } from './route.ts';
 import { info, link, prices, timeMs, totals } from './store.ts';
@@ -26,6 +27,7 @@ export function Header({ onPalette }: { onPalette: () => void }) {
   const { nodes, pods, waiting, pricePerHour } = totals.value;
   const now = info.value;
   const time = new Date(timeMs.value);
+  const serious = seriousFindings();
   return (
     <header class="top">
       <div class="brand">
@@ -80,6 +82,7 @@ export function Header({ onPalette }: { onPalette: () => void }) {
         {pages.map(([page, title]) => (
           <a key={page} href={hrefOf(page)} aria-current={view === page ? 'page' : undefined}>
             {title}
+            {page === 'doctor' && serious.length > 0 && <span class="badge">{whole(serious.length)}</span>}
             {page === 'waiting' && waiting > 0 && <span class="badge">{whole(waiting)}</span>}
           </a>
         ))}

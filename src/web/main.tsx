@@ -8,11 +8,12 @@ import { MapView } from './map/map-view.tsx';
 import { Cost } from './pages/cost.tsx';
 import { Decisions } from './pages/decisions.tsx';
 import { Doctor } from './pages/doctor.tsx';
+import { keepExamined, seriousFindings } from './pages/examined.ts';
 import { Pools } from './pages/pools.tsx';
 import { Waiting } from './pages/waiting.tsx';
 import { WhatIf } from './pages/what-if.tsx';
 import { Player } from './player.tsx';
-import { go, route, setQuery, type View } from './route.ts';
+import { go, hrefOf, route, setQuery, type View } from './route.ts';
 import { info, link, problem, start } from './store.ts';
 import './style.css';
 
@@ -62,6 +63,8 @@ function App() {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+  const [serious, ...more] = seriousFindings();
+  const others = more.length;
   const hidden = info.value?.notVisible ?? [];
   return (
     <>
@@ -69,6 +72,12 @@ function App() {
       {link.value === 'stale' && (
         <p class="banner" role="alert">
           Not live: {problem.value ?? 'the server does not answer'}. What is shown may be old; trying again …
+        </p>
+      )}
+      {serious !== undefined && route.value.view !== 'doctor' && (
+        <p class="banner note">
+          <span class="mark going">{serious.severity}</span> {serious.summary}{' '}
+          <a href={hrefOf('doctor')}>{others === 0 ? 'what to do' : `what to do, and ${others} more`}</a>
         </p>
       )}
       {hidden.length > 0 && <p class="banner note">{hidden.join(' · ')}</p>}
@@ -102,3 +111,4 @@ function App() {
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
 void start();
+void keepExamined();

@@ -33,9 +33,18 @@ export function configure(command: Command, run: CommandRunner): void {
 }
 
 async function dashboard(terminal: Terminal, flags: Flags): Promise<number> {
-  const { lookFromOutside } = await import('./outside.ts');
+  const [{ lookFromOutside }, { examination }, { openCluster }] = await Promise.all([
+    import('./outside.ts'),
+    import('../doctor/examine.ts'),
+    import('../doctor/live/look.ts'),
+  ]);
   const outside = await lookFromOutside({ ...flags, env: terminal.env });
   const { context, live, clock } = outside;
+  const looking = {
+    env: terminal.env,
+    ...(typeof flags.context === 'string' && { context: flags.context }),
+    ...(flags.kubeconfig !== undefined && { kubeconfig: flags.kubeconfig }),
+  };
   const token = new Token();
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
@@ -45,6 +54,7 @@ async function dashboard(terminal: Terminal, flags: Flags): Promise<number> {
     live,
     decisions: undefined,
     info: { mode: 'outside', cluster, build: version, notVisible: outside.notVisible },
+    findings: examination(() => openCluster(looking), looking),
     real: clock,
     port: flags.port,
     token,

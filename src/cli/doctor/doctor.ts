@@ -16,6 +16,7 @@ import {
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { progressLine } from '../output/index.ts';
 import { readBundle } from './bundle/read-bundle.ts';
+import { finished, gatherLive } from './examine.ts';
 import { type Gathered, Gathering } from './gather.ts';
 import { jsonReport, tableReport } from './report.ts';
 
@@ -114,7 +115,7 @@ async function gather(terminal: Terminal, flags: Flags): Promise<Gathered> {
 
 /** A live cluster: the same files, read in place, and written down if asked. */
 async function look(flags: Flags, terminal: Terminal, gathering: Gathering): Promise<Gathered> {
-  const { lookAtCluster, openCluster } = await import('./live/look.ts');
+  const { openCluster } = await import('./live/look.ts');
   const { kubeconfig, clusterName, region } = flags;
   const options = {
     env: terminal.env,
@@ -127,11 +128,10 @@ async function look(flags: Flags, terminal: Terminal, gathering: Gathering): Pro
   const files: { path: string; text: string }[] = [];
   const progress = progressLine(terminal);
   try {
-    for await (const file of lookAtCluster(cluster, options, () => gathering.soFar())) {
+    await gatherLive(cluster, options, gathering, (file) => {
       progress.show(() => `reading ${file.path}`);
       if (flags.collect !== undefined) files.push(file);
-      await gathering.add({ kind: 'entry', entry: { path: file.path, chunks: bytesIn(file.text) } }, 'live');
-    }
+    });
   } finally {
     progress.clear();
     await cluster.close();
@@ -145,16 +145,6 @@ async function look(flags: Flags, terminal: Terminal, gathering: Gathering): Pro
     await writeBundle(flags.collect, flags.redact === true ? files.map((file) => redactor.file(file)) : files);
   }
   return finished(gathering);
-}
-
-/** With what ships about instance types, which only objects need. */
-async function finished(gathering: Gathering): Promise<Gathered> {
-  const { builtInMachineSizes } = await import('../../aws/catalogue.ts');
-  return gathering.finish({ sizes: await builtInMachineSizes() });
-}
-
-async function* bytesIn(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
 }
 
 async function openText(name: string): Promise<AsyncIterable<Uint8Array>> {

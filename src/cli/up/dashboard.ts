@@ -3,6 +3,7 @@ import type { Clock } from '../../base/index.ts';
 import { type Kube, resources } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { type DashboardServer, serveDashboard, WhatIfs } from '../../server/index.ts';
+import { examination } from '../doctor/examine.ts';
 import { findingsIn } from '../validate/findings-in.ts';
 import { version } from '../version.ts';
 import type { Controllers } from './controllers.ts';
@@ -20,6 +21,12 @@ export function serveUpDashboard(options: UpDashboardOptions): Promise<Dashboard
   const { assembly, decisions, live, kube, clock, host, port, publishNow } = options;
   const { context } = assembly;
   const real = new RealClock();
+  // The controllers run in this process: no pod of theirs has a log.
+  const examined = {
+    get: kube.get.bind(kube),
+    list: kube.list.bind(kube),
+    podLog: async () => '',
+  };
   const player = upPlayer({
     kube,
     clock,
@@ -34,6 +41,11 @@ export function serveUpDashboard(options: UpDashboardOptions): Promise<Dashboard
     live,
     decisions,
     info: { mode: 'up', cluster: 'simulated', build: version, notVisible: () => [], player },
+    findings: examination(
+      async () => ({ kube: examined, close: async () => {}, nowMs: clock.now() }),
+      // No account stands behind a simulated cluster.
+      { env: {} },
+    ),
     real,
     host,
     port,

@@ -39,13 +39,15 @@ export interface AnswerParts {
   live: LiveView;
   decisions: DecisionRing | undefined;
   info: DashboardInfo;
+  /** The findings of `kerf doctor -o json`. */
+  findings?: () => Promise<object>;
 }
 
 const document = <T extends object>(kind: string, body: T) => ({ apiVersion: 'kerf/v1' as const, kind, ...body });
 export const pageSize = 200;
 export const limits = { viewers: 20, page: pageSize, series: seriesLimits, whatIfBytes: 256 * 1024 };
 
-export function infoDocument({ context, decisions, info, live }: AnswerParts): object {
+export function infoDocument({ context, decisions, info, live, findings }: AnswerParts): object {
   const { mode, cluster, build, player } = info;
   return document('Info', {
     mode,
@@ -58,6 +60,7 @@ export function infoDocument({ context, decisions, info, live }: AnswerParts): o
       decisions: decisions !== undefined,
       whatIf: true,
       apply: mode === 'up',
+      doctor: findings !== undefined,
     },
     limits,
     provider: context.cloud.name,

@@ -34,8 +34,6 @@ export interface DashboardOptions extends AnswerParts {
   allowedHosts?: readonly string[];
   /** Whoever has not shown it is turned away. */
   token?: Token;
-  /** The findings of `kerf doctor -o json`. */
-  findings?: () => Promise<object>;
 }
 
 export interface DashboardServer {
