@@ -28,6 +28,7 @@ export { allowedOverTime, budgetsOf, Fleet, type Member } from './disruption/fle
 export { isWorthLookingAhead, type Sets, type Way } from './disruption/look-ahead.ts';
 export type { Asked, Method, MethodMemory, MethodOutcome } from './disruption/method.ts';
 export { firstOutcome, methods } from './disruption/methods.ts';
+export { type ClusterMoney, clusterMoney } from './disruption/money.ts';
 export { multiNodeCommand, prefixCommand, wayAhead } from './disruption/multi-node.ts';
 export { Round } from './disruption/round.ts';
 export { singleNodeCommand } from './disruption/single-node.ts';

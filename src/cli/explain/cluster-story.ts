@@ -3,6 +3,7 @@
 import { label } from '../../api/names.ts';
 import { parseTime } from '../../base/index.ts';
 import {
+  type ClusterMoney,
   type NodeVerdict,
   type Plan,
   type PoolStateEntry,
@@ -11,11 +12,13 @@ import {
   verdictCode,
 } from '../../core/index.ts';
 import { type ClaimStory, claimStory } from '../../view/index.ts';
-import { counted, type Paint } from '../output/index.ts';
-import { price } from '../plan/money.ts';
+import { counted, type Paint, table } from '../output/index.ts';
+import { perHour, perMonth, price } from '../plan/money.ts';
 
 export interface ClusterStory {
   nodes: number;
+  /** Where the money is; absent where pods differ too much for a bound. */
+  money?: ClusterMoney;
   pricePerHour: number;
   verdicts: Record<string, number>;
   waiting: {
@@ -29,7 +32,12 @@ export interface ClusterStory {
   pools: { nodePool: string; pausedUntil?: string; limits?: Record<string, string>; inUse?: Record<string, string> }[];
 }
 
-export function clusterStory(snapshot: Snapshot, plan: Plan, verdicts: readonly NodeVerdict[]): ClusterStory {
+export function clusterStory(
+  snapshot: Snapshot,
+  plan: Plan,
+  verdicts: readonly NodeVerdict[],
+  money?: ClusterMoney,
+): ClusterStory {
   const named = (kind: string): string[] =>
     snapshot.objects.items.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
   return {
@@ -45,6 +53,7 @@ export function clusterStory(snapshot: Snapshot, plan: Plan, verdicts: readonly 
     },
     launching: named('NodeClaim').flatMap((name) => claimStory(snapshot, name) ?? []),
     pools: named('NodePool').map((name) => poolStory(snapshot, name)),
+    ...(money === undefined ? {} : { money }),
   };
 }
 
@@ -109,7 +118,46 @@ export function renderClusterStory(story: ClusterStory, paint: Paint): string {
     ];
     lines.push(`NodePool ${pool.nodePool}${parts.length === 0 ? '' : `  ${parts.join('; ')}`}`);
   }
-  return `${lines.join('\n')}\n`;
+  const money = story.money === undefined ? '' : `\n${renderMoney(story.money, paint)}`;
+  return `${lines.join('\n')}\n${money}`;
+}
+
+const causeTexts: Readonly<Record<ClusterMoney['causes'][number]['cause'], string>> = {
+  KerfReaches: 'Kerf gets it by itself',
+  NodeFees: 'what nodes cost beside their price',
+  PodDisruptionBudgets: 'PodDisruptionBudgets allow no eviction',
+  DoNotDisrupt: 'the annotation karpenter.sh/do-not-disrupt',
+  Budgets: 'budgets of NodePools are used up or closed',
+  SpotToSpot: 'spot nodes are not replaced by spot nodes',
+  UnmovablePods: 'pods that fit nowhere else',
+  NotQuiet: 'nodes that are not quiet yet, or came just now',
+  Policy: 'consolidation is off or limited for their NodePool',
+  OnItsWayOut: 'nodes that are leaving',
+  Daemons: 'daemons that every node runs',
+  WholeNodes: 'no cheaper node or mix is worth the move: sizes do not fit exactly',
+};
+
+function renderMoney({ costPerHour, boundPerHour, reachablePerHour, causes }: ClusterMoney, paint: Paint): string {
+  const rows = causes.map(({ cause, perHour: own, nodes }) => [
+    cause,
+    perHour(own),
+    perMonth(own),
+    nodes > 0 ? String(nodes) : '',
+    causeTexts[cause],
+  ]);
+  const columns = [
+    { title: 'cause' },
+    { title: '$/hour', align: 'right' as const },
+    { title: '$/month', align: 'right' as const },
+    { title: 'nodes', align: 'right' as const },
+    { title: 'what it is' },
+  ];
+  const lines = [
+    `${paint.bold('Where the money is')}`,
+    `  now ${price(costPerHour)}; Kerf by itself comes to ${price(reachablePerHour)}; the same pods cost at least ${price(boundPerHour)}`,
+  ];
+  const drawn = rows.length === 0 ? '' : table(columns, rows, { indent: '  ', heading: paint.dim });
+  return `${lines.join('\n')}\n${drawn}`;
 }
 
 function waitingText({ onNewNodes, newNodes, onExistingNodes, reasons }: ClusterStory['waiting']): string {

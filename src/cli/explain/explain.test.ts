@@ -211,3 +211,12 @@ test('-o yaml and -o json say the same', async () => {
   const { parse } = await import('yaml');
   expect(parse(await told('pod', 'guard', '-o', 'yaml'))).toEqual(JSON.parse(await told('pod', 'guard', '-o', 'json')));
 });
+
+test('of the cluster it says where the money is, and the causes add up', async () => {
+  const text = await told('cluster');
+  expect(text).toContain('Where the money is');
+  expect(text).toMatch(/DoNotDisrupt +0\.\d+/);
+  const { money } = JSON.parse(await told('cluster', '-o', 'json'));
+  const sum = money.causes.reduce((total: number, { perHour }: { perHour: number }) => total + perHour, 0);
+  expect(sum).toBeCloseTo(money.costPerHour - money.boundPerHour, 9);
+});

@@ -3,7 +3,7 @@
 // a claim is on its way, and why a pool or node class is not ready, with the failures of the catalogue behind it.
 import { type Command, Option } from 'commander';
 import { atOnce, KerfError, parseTime } from '../../base/index.ts';
-import { nodeVerdicts, Round, type Snapshot } from '../../core/index.ts';
+import { clusterMoney, nodeVerdicts, Round, type Snapshot } from '../../core/index.ts';
 import { isTerminal } from '../../state/index.ts';
 import { claimStory, findPod, namesText, nodeOfPod, podStory } from '../../view/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
@@ -276,7 +276,9 @@ async function explainCluster(
 ): Promise<Explained> {
   const { plan, snapshot } = await makePlan(terminal, flags, flags.filename ?? [], progress);
   const { clusterStory, renderClusterStory } = await import('./cluster-story.ts');
-  const story = clusterStory(snapshot, plan, atOnce(nodeVerdicts(await roundOver(snapshot))));
+  const round = await roundOver(snapshot);
+  const verdicts = atOnce(nodeVerdicts(round));
+  const story = clusterStory(snapshot, plan, verdicts, atOnce(clusterMoney(round, verdicts)));
   return { data: story, text: renderClusterStory(story, paintFor(terminal)) };
 }
 

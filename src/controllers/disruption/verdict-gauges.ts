@@ -1,5 +1,5 @@
-// How many nodes have which verdict, and what they cost: gauges per NodePool.
-import { type NodeVerdict, verdictCode } from '../../core/index.ts';
+// How many nodes have which verdict, and what they cost: gauges per NodePool; and where the money of the cluster is.
+import { type ClusterMoney, type NodeVerdict, verdictCode } from '../../core/index.ts';
 import type { Metrics } from '../../ports/index.ts';
 
 export function countVerdicts(
@@ -42,6 +42,29 @@ export function verdictGauges(metrics: Metrics) {
       name: 'kerf_node_verdicts_savings_per_hour',
       help: 'What their going would save per hour, in USD: of nodes that stay, if nothing that a person can change kept them.',
       labels,
+    }),
+  };
+}
+
+export function countMoney({ cost, gap }: ReturnType<typeof moneyGauges>, money: ClusterMoney): void {
+  cost.set(money.costPerHour, { kind: 'current' });
+  cost.set(money.reachablePerHour, { kind: 'reachable' });
+  cost.set(money.boundPerHour, { kind: 'bound' });
+  gap.reset();
+  for (const { cause, perHour } of money.causes) gap.set(perHour, { cause });
+}
+
+export function moneyGauges(metrics: Metrics) {
+  return {
+    cost: metrics.gauge({
+      name: 'kerf_cluster_cost_per_hour',
+      help: 'USD per hour for all managed nodes: now (current), where Kerf would come to by itself (reachable), and the least that runs the same pods (bound).',
+      labels: ['kind'],
+    }),
+    gap: metrics.gauge({
+      name: 'kerf_cluster_cost_gap_per_hour',
+      help: 'What stands between the current cost and the bound, in USD per hour by cause; the causes add up to the difference.',
+      labels: ['cause'],
     }),
   };
 }

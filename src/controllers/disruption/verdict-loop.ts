@@ -3,7 +3,14 @@
 // quiet: a claim is written only when its verdict is another one.
 import { conditionType, type NodeClaim } from '../../api/index.ts';
 import { type AbortSignalLike, inSlices } from '../../base/index.ts';
-import { insteadText, type NodeVerdict, nodeVerdicts, verdictCode } from '../../core/index.ts';
+import {
+  clusterMoney,
+  insteadText,
+  type NodeVerdict,
+  nodeVerdicts,
+  type Round,
+  verdictCode,
+} from '../../core/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { decideHolds } from '../decisions.ts';
@@ -11,22 +18,27 @@ import { claimCondition, withRemark } from '../nodeclaim/claim-conditions.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { instanceTypesOfPools, roundOver, snapshotFor } from '../planning.ts';
 import { patchStatus } from '../writes.ts';
-import { countVerdicts, verdictGauges } from './verdict-gauges.ts';
+import { countMoney, countVerdicts, moneyGauges, verdictGauges } from './verdict-gauges.ts';
 
 const leastPauseMs = 30_000;
 /** Verdicts may take this share of the time of one core. */
 const share = 0.05;
+/** Where the money is changes slowly and takes longer to find out. */
+const moneyPauseMs = 300_000;
 
 export class VerdictLoop {
   private readonly context: ControllerContext;
   private readonly queued: () => ReadonlySet<string>;
   private readonly gauges;
+  private readonly money;
+  private nextMoneyMs = Number.NEGATIVE_INFINITY;
   private judgedAt: number | undefined;
 
   constructor(context: ControllerContext, queued: () => ReadonlySet<string>) {
     this.context = context;
     this.queued = queued;
     this.gauges = verdictGauges(context.metrics);
+    this.money = moneyGauges(context.metrics);
   }
 
   async run(signal: AbortSignalLike): Promise<void> {
@@ -57,6 +69,17 @@ export class VerdictLoop {
     for (const verdict of verdicts) if (await this.write(verdict)) changed.push(verdict);
     decideHolds(this.context, changed);
     this.judgedAt = changedAt;
+    await this.countMoney(round, verdicts);
+  }
+
+  private async countMoney(round: Round, verdicts: readonly NodeVerdict[]): Promise<void> {
+    const { clock } = this.context;
+    const startedMs = clock.elapsed();
+    if (startedMs < this.nextMoneyMs) return;
+    const money = await inSlices(clock, clusterMoney(round, verdicts));
+    if (money !== undefined) countMoney(this.money, money);
+    const tookMs = clock.elapsed() - startedMs;
+    this.nextMoneyMs = clock.elapsed() + Math.max(moneyPauseMs, tookMs / share);
   }
 
   /** True if the claim says something else now. */

@@ -78,13 +78,17 @@ export class Splitting {
 
   /** What is paid for a node beside the least that its pods' requests are sold for anywhere: the larger, the more to gain. */
   waste(member: Member): number {
-    const load = this.whatIf.loadOf(member);
+    return member.price / Math.max(this.leastFor(this.whatIf.loadOf(member)), Number.EPSILON);
+  }
+
+  /** The least that these amounts are sold for anywhere, each by itself. */
+  leastFor(amounts: Float64Array): number {
     let least = 0;
-    for (let column = 0; column < load.length; column++) {
-      const amount = load[column] as number;
+    for (let column = 0; column < amounts.length; column++) {
+      const amount = amounts[column] as number;
       if (amount > 0) least += amount * this.cheapestUnit(column);
     }
-    return member.price / Math.max(least, Number.EPSILON);
+    return least;
   }
 
   /** Over all pools, whatever their nodes are asked for; zero if no one sells it. */

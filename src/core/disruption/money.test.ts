@@ -1,0 +1,69 @@
+// Where the money is: the causes add up to what stands between the cost of a cluster and the least it could be.
+import { describe, expect, test } from 'vitest';
+import { annotation } from '../../api/names.ts';
+import type { SnapshotObject } from '../index.ts';
+import { daemonSet, finish, machine, pool, roundOf, running } from './fleet.testing.ts';
+import { type ClusterMoney, clusterMoney } from './money.ts';
+import { nodeVerdicts } from './verdicts.ts';
+
+function money(objects: SnapshotObject[]): ClusterMoney {
+  const round = roundOf(objects);
+  const found = finish(clusterMoney(round, finish(nodeVerdicts(round))));
+  if (found === undefined) throw new Error('there is a bound');
+  return found;
+}
+
+const causesOf = ({ causes }: ClusterMoney) => Object.fromEntries(causes.map(({ cause, perHour }) => [cause, perHour]));
+const total = ({ causes }: ClusterMoney): number => causes.reduce((sum, { perHour }) => sum + perHour, 0);
+
+const dear = (name: string, parts: Parameters<typeof machine>[1] = {}, pod: Parameters<typeof running>[1] = {}) => [
+  ...machine(name, { type: 'c16', ...parts }),
+  running(name, { name: `${name}-pod`, cpu: '1', ...pod }),
+];
+
+describe('the causes', () => {
+  test('add up to the difference between the cost and the bound', () => {
+    const found = money([
+      pool(),
+      ...dear('a'),
+      ...dear('b', { annotations: { [annotation.doNotDisrupt]: 'true' } }),
+      ...dear('c', { conditions: { Consolidatable: 'False' } }),
+      running('a', { owner: daemonSet, cpu: '500m' }),
+    ]);
+    expect(total(found)).toBeCloseTo(found.costPerHour - found.boundPerHour, 9);
+    expect(found.boundPerHour).toBeGreaterThan(0);
+    expect(found.reachablePerHour).toBeLessThan(found.costPerHour);
+    expect(found.reachablePerHour).toBeGreaterThanOrEqual(found.boundPerHour);
+    expect(causesOf(found)).toMatchObject({
+      DoNotDisrupt: expect.any(Number),
+      NotQuiet: expect.any(Number),
+      KerfReaches: expect.any(Number),
+      NodeFees: expect.closeTo(0.015, 9),
+    });
+  });
+
+  test('name budgets that are closed', () => {
+    const found = money([pool('default', { budgets: [{ nodes: '0' }] }), ...dear('a')]);
+    expect(causesOf(found)['Budgets']).toBeGreaterThan(0);
+    expect(causesOf(found)['KerfReaches']).toBeUndefined();
+  });
+
+  test('are only sizes where nothing else is in the way', () => {
+    const found = money([pool(), ...machine('a', { type: 'c2' }), running('a', { cpu: '1' })]);
+    expect(Object.keys(causesOf(found)).toSorted()).toEqual(['NodeFees', 'WholeNodes']);
+    expect(total(found)).toBeCloseTo(found.costPerHour - found.boundPerHour, 9);
+  });
+});
+
+test('an empty cluster costs nothing', () => {
+  expect(money([pool()])).toMatchObject({ costPerHour: 0, boundPerHour: 0, reachablePerHour: 0, causes: [] });
+});
+
+test('room on nodes of others may be free, so the bound counts with it', () => {
+  const [node] = machine('free', { type: 'c16' }) as [SnapshotObject];
+  const labels = { ...(node.metadata.labels as Record<string, string>) };
+  delete labels['karpenter.sh/nodepool'];
+  const found = money([pool(), { ...node, metadata: { ...node.metadata, labels } }, ...dear('a')]);
+  expect(found.boundPerHour).toBe(0);
+  expect(total(found)).toBeCloseTo(found.costPerHour, 9);
+});
