@@ -153,7 +153,7 @@ function renderMoney({ costPerHour, boundPerHour, reachablePerHour, causes }: Cl
     { title: 'what it is' },
   ];
   const lines = [
-    `${paint.bold('Where the money is')}`,
+    paint.bold('Where the money is'),
     `  now ${price(costPerHour)}; Kerf by itself comes to ${price(reachablePerHour)}; the same pods cost at least ${price(boundPerHour)}`,
   ];
   const drawn = rows.length === 0 ? '' : table(columns, rows, { indent: '  ', heading: paint.dim });
