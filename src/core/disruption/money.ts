@@ -129,7 +129,7 @@ function* leastPrice({ fleet, whatIf }: Round, managed: readonly Member[]): Slic
   const own = new Set(managed.map(({ index }) => index));
   const relaxation = relaxationOf({ ...world, nodes: world.nodes.filter((_, index) => !own.has(index)) }, placed);
   yield;
-  return relaxation.items.length > mostKinds ? undefined : yield* configurationBound(relaxation);
+  return relaxation.items.length > mostKinds ? undefined : yield* configurationBound(relaxation, 0);
 }
 
 /** Where the way ahead ends; in larger clusters, if every node that may go were bought anew together with the others. */

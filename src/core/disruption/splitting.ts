@@ -2,7 +2,8 @@
 // and that counts where it saves enough to be worth moving pods.
 //
 // The line, in money and whatever the provider launches: at least a cent an hour and one per cent, as for nodes that are
-// bought anew (decision 32), and for each pod that moves five cents an hour, or a quarter of what would be paid otherwise.
+// bought anew (decision 32), and for each pod that moves five cents an hour, or for one node a quarter of what would be paid
+// otherwise.
 // That is what is there, or the one node that could come instead; node costs are counted. Each new node gets its share of
 // what may be spent at most, and only types that launch below it.
 
@@ -19,7 +20,7 @@ const leastDollarsPerHour = 0.01;
 const leastPart = 0.01;
 /** Twenty evictions per dollar is what consolidation comes to without it (bench settle(30)). */
 const leastDollarsPerPod = 0.05;
-/** Enough for any number of pods. */
+/** Of one node enough for any number of pods; of several it would be more evictions for less (33 per dollar). */
 const largePart = 0.25;
 /** As many as may go. */
 const mostReplacements = 100;
@@ -72,7 +73,8 @@ export class Splitting {
     const cost = price + sumOf(members.map(({ poolName }) => beside(poolName)));
     const otherwise = saved > 0 ? Math.min(cost, price - saved + template.nodeCostPerHour) : cost;
     const pods = sumOf(members.map((member) => this.whatIf.podCount(member)));
-    const forPods = Math.min(leastDollarsPerPod * pods, largePart * otherwise);
+    const forMoved = leastDollarsPerPod * pods;
+    const forPods = members.length === 1 ? Math.min(forMoved, largePart * otherwise) : forMoved;
     return otherwise - Math.max(leastDollarsPerHour, leastPart * otherwise, forPods);
   }
 
