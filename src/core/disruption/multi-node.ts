@@ -9,9 +9,6 @@ import { type Asked, type MethodOutcome, outcomeOf } from './method.ts';
 import type { Round } from './round.ts';
 import { type Found, SetSearch } from './set-search.ts';
 
-/** A cluster that far from what it could cost has nodes of the wrong sizes: no fine way through them is looked for. */
-const largePart = 0.02;
-
 export function* multiNodeCommand(round: Round, asked: Asked = {}): Sliced<MethodOutcome> {
   return yield* searched(round, asked, function* (search, isTimeUp) {
     const savings = (found: Found | undefined): number => found?.answer.savings ?? 0;
@@ -30,13 +27,14 @@ export function* wayAhead(round: Round): Sliced<Way> {
   return yield* wayOrRemix(round, yield* search.remix(), { search });
 }
 
-/** Several new nodes come first where that saves a part of everything at once, or more than the whole way would. */
+/** Several new nodes come where that saves more at once than the whole way would, for no more evictions per dollar. */
 function* wayOrRemix(round: Round, remixed: Found | undefined, options: WayOptions): Sliced<Way> {
   const price = round.fleet.members.reduce((sum, member) => sum + member.price, 0);
-  if (remixed !== undefined && remixed.answer.savings >= largePart * price) return remixedWay(remixed, price);
   const way = yield* bestWay(round, options);
   const saved = way.commands.reduce((sum, command) => sum + command.savings, 0);
-  return remixed === undefined || remixed.answer.savings <= saved ? way : remixedWay(remixed, price);
+  if (remixed === undefined || remixed.answer.savings <= saved) return way;
+  const isGentle = saved <= 0 || remixed.pods / remixed.answer.savings <= way.evictions / saved;
+  return isGentle ? remixedWay(remixed, price) : way;
 }
 
 function remixedWay(found: Found, price: number): Way {
