@@ -192,7 +192,8 @@ export class WhatIf {
       errors: (most = errorsShown) => [...early, ...this.explained(packed, failed)].slice(0, most),
       finish: (given = claims) => this.finished(given),
       isForMovedPods: claims.every(({ pods }) => pods.every((pod) => this.isMoved(pod))),
-      buyAnew: () => improveInSlices(world, { claims, limits: packed.claims.poolLimits, steps: packed.steps }),
+      buyAnew: () =>
+        improveInSlices(world, { claims, limits: packed.claims.poolLimits, steps: packed.steps, forAnySaving: true }),
       placements: () => this.placements(packed),
     };
   }

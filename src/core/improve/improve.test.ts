@@ -49,6 +49,23 @@ test('a saving below a cent an hour or one per cent leaves the nodes as they wer
   expect(plan(objects, { types: cheap, settings })).toEqual(packed);
 });
 
+test('few pods on nodes that are filled well stay as packed; many are bought anew for the same part of the price', () => {
+  const near = [
+    instanceType({ name: 'small', cpu: '8', memory: '32Gi', pods: '500', price: 1 }),
+    instanceType({ name: 'large', cpu: '16', memory: '64Gi', pods: '500', price: 2.2 }),
+  ];
+  const plans = (count: number) => [
+    plan([nodePool(), ...pods(count, { cpu: '1' })], { types: near }, { improve: false }),
+    plan([nodePool(), ...pods(count, { cpu: '1' })], { types: near }),
+  ];
+  const [fewPacked, few] = plans(32);
+  expect(few?.newNodes.map(({ chosen }) => chosen)).toEqual(fewPacked?.newNodes.map(({ chosen }) => chosen));
+  expect(few?.pricePerHour).toBeGreaterThan(4);
+  const [manyPacked, many] = plans(320);
+  expect(many?.pricePerHour).toBeLessThan(0.95 * (manyPacked?.pricePerHour ?? 0));
+});
+
+
 test('pods spread over hosts keep to their hosts, but the hosts get the size they need', () => {
   const { greedy, improved } = both([
     nodePool(),

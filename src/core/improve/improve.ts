@@ -20,13 +20,15 @@ import { type LabelledOffer, offersFor } from './offers.ts';
 import { canBeOpened, OpenedPods, type PodKind } from './open-claims.ts';
 import { type Filling, type Kind, priceOf } from './pile.ts';
 import { repack } from './repack.ts';
-import { isWorthwhile, mostWorthwhile } from './worthwhile.ts';
+import { isWorthwhile, mostPromising, mostWorthwhile } from './worthwhile.ts';
 
 export interface Packing {
   readonly claims: readonly Claim[];
   readonly limits: PoolLimits;
   /** The step of relaxation at which a pod was placed, if it was not the first. */
   readonly steps: ReadonlyMap<number, number>;
+  /** Nodes of few pods are opened for any saving that is worth it: pods that run already pay for a long time. */
+  readonly forAnySaving?: boolean;
 }
 
 /**
@@ -39,7 +41,8 @@ const mostCombinations = 1_500_000;
 const crowded = 32;
 
 /** The claims with those of a pool replaced where that is cheaper, numbered anew. */
-export function* improveInSlices(world: World, { claims, limits, steps }: Packing): Sliced<Claim[]> {
+export function* improveInSlices(world: World, packing: Packing): Sliced<Claim[]> {
+  const { claims, limits, steps, forAnySaving = false } = packing;
   const stepOf = (pod: number): number => steps.get(pod) ?? 0;
   const piles = new Map<Template, Claim[]>();
   for (const claim of claims) {
@@ -54,7 +57,7 @@ export function* improveInSlices(world: World, { claims, limits, steps }: Packin
     const whole = yield* openPile(world, claimsOfPool, stepOf);
     const opened = isTooLarge(whole) ? yield* crowdedPiles(world, claimsOfPool, stepOf) : [whole];
     for (const pile of opened) {
-      const bought = yield* buyAnew(world, pile, limits, stepOf);
+      const bought = yield* buyAnew(world, pile, limits, stepOf, forAnySaving);
       if (bought === undefined) continue;
       pile.claims.forEach((claim, at) => replacements.set(claim, at === 0 ? bought : []));
     }
@@ -111,6 +114,7 @@ function* buyAnew(
   { template, claims: pile, opened, labelSets }: Pile,
   limits: PoolLimits,
   stepOf: (pod: number) => number,
+  forAnySaving: boolean,
 ): Sliced<Claim[] | undefined> {
   const model = pile[0] as Claim;
   const { nodeCostPerHour } = template;
@@ -135,7 +139,9 @@ function* buyAnew(
     if (suited.length === 0) continue;
     offers.push(...(yield* offersFor({ template, set, rows: model.rows, columns, kinds, suited, nodeCostPerHour })));
   }
-  const fillings = yield* repack(kinds, offers, columns.length, { worthwhile: mostWorthwhile(before.cost) });
+  const pods = kinds.reduce((sum, { count }) => sum + count, 0);
+  const worthwhile = forAnySaving ? mostWorthwhile(before.cost) : mostPromising(before.cost, pods);
+  const fillings = yield* repack(kinds, offers, columns.length, { worthwhile });
   if (fillings === undefined) return undefined;
   const cost = priceOf(fillings);
   const after = { price: cost - fillings.length * nodeCostPerHour, cost };

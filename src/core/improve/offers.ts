@@ -26,31 +26,48 @@ export interface OfferInputs {
   readonly nodeCostPerHour: number;
 }
 
+/** A row before it is known which pods fit it. */
+type Bare = Omit<LabelledOffer, 'kinds'>;
+
 export function* offersFor(inputs: OfferInputs): Sliced<LabelledOffer[]> {
   const { template, set, rows, columns, kinds, suited, nodeCostPerHour } = inputs;
   const matching = template.rows.matching(set);
   const priced = template.rows.cheapest(set);
-  const candidates: LabelledOffer[] = [];
+  const wanted = totalNeed(kinds, suited, columns.length);
+  const candidates: Bare[] = [];
   for (let row = 0; row < template.rows.count; row++) {
     const own = priced[row];
     if (own === undefined || !hasBit(matching, row) || !hasBit(rows, row) || !hasBit(template.viable, row)) continue;
-    const room = Float64Array.from(columns, (column) => template.room[column]?.[row] ?? 0);
-    const fitting = kindsThatFit(kinds, room, suited);
-    if (fitting.length === 0) continue;
-    candidates.push({ row, set, price: own.price + nodeCostPerHour, room, kinds: fitting });
+    // Room for more than all pods together is worth nothing: of the rows that hold everything only the cheapest is left.
+    const room = Float64Array.from(columns, (column, at) =>
+      Math.min(template.room[column]?.[row] ?? 0, wanted[at] as number),
+    );
+    candidates.push({ row, set, price: own.price + nodeCostPerHour, room });
     yield;
   }
   const flexible = set.hasMinValues ? yield* withFlexibility(template, set, candidates) : candidates;
-  return yield* withoutBeaten(flexible);
+  const offers: LabelledOffer[] = [];
+  for (const bare of yield* withoutBeaten(flexible)) {
+    const fitting = kindsThatFit(kinds, bare.room, suited);
+    if (fitting.length > 0) offers.push({ ...bare, kinds: fitting });
+    yield;
+  }
+  return offers;
+}
+
+function totalNeed(kinds: readonly Kind[], suited: readonly number[], columns: number): Float64Array {
+  const total = new Float64Array(columns);
+  for (const at of suited) {
+    const { need, count } = kinds[at] as Kind;
+    for (let column = 0; column < columns; column++)
+      total[column] = (total[column] as number) + (need[column] as number) * count;
+  }
+  return total;
 }
 
 /** Filled to the brim, the node could still become enough different types. */
-function* withFlexibility(
-  template: Template,
-  set: RequirementSet,
-  candidates: readonly LabelledOffer[],
-): Sliced<LabelledOffer[]> {
-  const kept: LabelledOffer[] = [];
+function* withFlexibility(template: Template, set: RequirementSet, candidates: readonly Bare[]): Sliced<Bare[]> {
+  const kept: Bare[] = [];
   for (const offer of candidates) {
     const types = new Set<InstanceType>();
     for (const other of candidates) {
@@ -64,9 +81,9 @@ function* withFlexibility(
 }
 
 /** Leaves out rows that another one beats: as much of everything for no more money. */
-function* withoutBeaten(candidates: readonly LabelledOffer[]): Sliced<LabelledOffer[]> {
+function* withoutBeaten(candidates: readonly Bare[]): Sliced<Bare[]> {
   const sorted = [...candidates].sort((left, right) => left.price - right.price || left.row - right.row);
-  const kept: LabelledOffer[] = [];
+  const kept: Bare[] = [];
   for (const offer of sorted) {
     if (!kept.some((cheaper) => hasAsMuch(cheaper, offer))) kept.push(offer);
     yield;
@@ -74,7 +91,7 @@ function* withoutBeaten(candidates: readonly LabelledOffer[]): Sliced<LabelledOf
   return kept;
 }
 
-function hasAsMuch({ room: more }: Offer, { room }: Offer): boolean {
+function hasAsMuch({ room: more }: Bare, { room }: Bare): boolean {
   for (let at = 0; at < room.length; at++) if ((more[at] as number) < (room[at] as number)) return false;
   return true;
 }

@@ -9,7 +9,7 @@ import { Cover, type Package } from './cover.ts';
 import { type Filling, fits, type Kind, type Offer, priceOf } from './pile.ts';
 
 export interface RepackOptions {
-  /** The search ends early once it is certain enough that nothing cheaper than this will come out. */
+  /** Nothing is looked for where even fractions of nodes cost more than this. */
   readonly worthwhile: number;
 }
 
@@ -23,7 +23,7 @@ const margin = 0.003;
 const quickSteps = 100;
 const deepest = 20_000;
 /** What all looking for fillings may take: more for many pods, because more is to be saved. */
-const leastSteps = 200_000;
+const leastSteps = 50_000;
 const stepsPerPod = 250;
 /** Exchanges of known fillings after each round. */
 const mostExchanges = 100;
