@@ -38,6 +38,8 @@ export interface Packing {
 const leastCombinations = 20_000;
 const combinationsPerPod = 800;
 const mostCombinations = 1_500_000;
+/** Where more kinds than this say which pods they share a host with, the rules decide about nodes, not the price. */
+const mostHostRuled = 100;
 const crowded = 32;
 
 /** The claims with those of a pool replaced where that is cheaper, numbered anew. */
@@ -89,6 +91,8 @@ function* openPile(world: World, claims: readonly Claim[], stepOf: (pod: number)
 
 function isTooLarge({ template, opened, labelSets }: Pile): boolean {
   const pods = opened.kinds.reduce((sum, kind) => sum + kind.pods.length, 0);
+  const hostRuled = opened.kinds.reduce((sum, { host }) => sum + (host === undefined ? 0 : 1), 0);
+  if (hostRuled > mostHostRuled) return true;
   const combinations = labelSets.size * template.rows.count * opened.kinds.length;
   return combinations > Math.min(mostCombinations, leastCombinations + combinationsPerPod * pods);
 }

@@ -50,13 +50,36 @@ export function* repack<O extends Offer>(
   const all = Float64Array.from(kinds, ({ count }) => count);
   const { worth, perOffer } = roomWorths(kinds, offers, all);
   yield;
-  const bound = valueOf(all, worth);
+  const bound = Math.max(valueOf(all, worth), hostsBound(kinds, offers));
   if (bound > worthwhile) return undefined;
   const byRoom = yield* buyByWorth(kinds, offers, search, worth, perOffer);
   if (byRoom === undefined) return undefined;
   if (priceOf(byRoom) <= bound * closeEnough || kinds.length > mostKinds) return byRoom;
   const byCover = yield* buyByCover(kinds, offers, search, byRoom);
   return byCover === undefined || priceOf(byRoom) <= priceOf(byCover) ? byRoom : byCover;
+}
+
+/**
+ * Pods that keep apart: a node with at most so many of them costs at least what the dearest of them costs alone, and that is
+ * no less than the average.
+ */
+function hostsBound(kinds: readonly Kind[], offers: readonly Offer[]): number {
+  if (kinds.every(({ host }) => host === undefined)) return 0;
+  const alone = new Float64Array(kinds.length).fill(Number.POSITIVE_INFINITY);
+  for (const offer of offers) {
+    for (const kind of offer.kinds) alone[kind] = Math.min(alone[kind] as number, offer.price);
+  }
+  const byRule = new Map<number, { sum: number; most: number }>();
+  for (const [at, { host, count }] of kinds.entries()) {
+    for (const { rule, most } of host?.owns ?? []) {
+      if (!host?.countedIn.includes(rule)) continue;
+      const { sum, most: known } = byRule.get(rule) ?? { sum: 0, most: 1 };
+      byRule.set(rule, { sum: sum + count * (alone[at] as number), most: Math.max(known, most) });
+    }
+  }
+  let bound = 0;
+  for (const { sum, most } of byRule.values()) if (Number.isFinite(sum)) bound = Math.max(bound, sum / most);
+  return bound;
 }
 
 /** Buys the node whose pods are worth most for its price, again and again. */
