@@ -65,7 +65,6 @@ test('few pods on nodes that are filled well stay as packed; many are bought ane
   expect(many?.pricePerHour).toBeLessThan(0.95 * (manyPacked?.pricePerHour ?? 0));
 });
 
-
 test('pods spread over hosts keep to their hosts, but the hosts get the size they need', () => {
   const { greedy, improved } = both([
     nodePool(),
