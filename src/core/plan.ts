@@ -86,6 +86,8 @@ export interface Plan {
   pods: number;
   /** Sum over the new nodes' `chosen`. */
   pricePerHour: number;
+  /** The price with what nodes cost beside it; only where a cost was set, for all or for a pool. */
+  costPerHour?: number;
   lowerBoundPerHour?: number;
   newNodes: PlannedNode[];
   existingNodes: ExistingPlacement[];

@@ -281,3 +281,14 @@ test('the choice of types narrows as pods are added, and the cheapest that is le
   expect(planned?.instanceTypes).toEqual(['c8', 'c16']);
   expect(planned?.chosen.instanceType).toBe('c8');
 });
+
+test('a plan says what its nodes cost with fees beside their price, where someone set them', () => {
+  const types = [instanceType({ pods: '1', price: 0.1 })];
+  expect(plan([nodePool(), ...pods(3)], { types }).costPerHour).toBeUndefined();
+  const settings = { nodeCostPerHour: 0.25 };
+  const { pricePerHour, costPerHour, newNodes } = plan([nodePool(), ...pods(3)], { types, settings });
+  expect(costPerHour).toBeCloseTo(pricePerHour + 0.25 * newNodes.length, 9);
+  const fee = { metadata: { annotations: { 'kerf.sh/node-cost-per-hour': '1' } } };
+  const own = plan([nodePool(fee), ...pods(3)], { types });
+  expect(own.costPerHour).toBeCloseTo(own.pricePerHour + own.newNodes.length, 9);
+});

@@ -11,7 +11,7 @@ import { effectiveZones } from './reasons/effective-zones.ts';
 import { emptyPools, explain, noPoolsReason } from './reasons/explain.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PlannedPod, PodGroup, Workload } from './workload.ts';
-import { indexSnapshotInSlices, type World } from './world.ts';
+import { indexSnapshotInSlices, usualNodeCostPerHour, type World } from './world.ts';
 
 export function planSnapshot(snapshot: Snapshot, options: PlanOptions = {}): Plan {
   return atOnce(planSnapshotInSlices(snapshot, options));
@@ -79,16 +79,25 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
     for (const { key } of workload.pods) unschedulable.push({ pod: key, reasons: [noPoolsReason] });
   }
 
+  const pricePerHour = total(newNodes.map((node) => node.chosen.pricePerHour));
   return {
     apiVersion: 'kerf/v1',
     kind: 'Plan',
     solveMs: (options.stopwatch?.() ?? 0) - startMs,
     pods: workload.pods.length + rejected.length,
-    pricePerHour: total(newNodes.map((node) => node.chosen.pricePerHour)),
+    pricePerHour,
+    ...costOf(world, newNodes, pricePerHour),
     newNodes,
     existingNodes,
     unschedulable: unschedulable.sort((left, right) => (left.pod < right.pod ? -1 : left.pod > right.pod ? 1 : 0)),
   };
+}
+
+/** What the nodes cost with fees beside their price, where someone set them. */
+function costOf({ templates }: World, nodes: readonly PlannedNode[], pricePerHour: number): Pick<Plan, 'costPerHour'> {
+  const costs = new Map(templates.map(({ poolName, nodeCostPerHour }) => [poolName, nodeCostPerHour]));
+  const own = nodes.map(({ nodePool }) => costs.get(nodePool) ?? 0);
+  return own.every((cost) => cost === usualNodeCostPerHour) ? {} : { costPerHour: total([pricePerHour, ...own]) };
 }
 
 function tellRelaxed(workload: Workload, packed: Packed, tell: NonNullable<PlanOptions['onRelaxed']>): void {

@@ -112,7 +112,7 @@ interface OfferedPool {
 const mostInstanceTypes = 600;
 
 /** About what a root volume of 20 GiB and a public address cost beside the machine, in USD. */
-const usualNodeCostPerHour = 0.005;
+export const usualNodeCostPerHour = 0.005;
 
 export interface IndexOptions {
   /** Reads the selectors of devices; without it, no selector selects anything. */

@@ -45,7 +45,9 @@ function summary(plan: Plan, paint: Paint): string {
   if (onExisting > 0) parts.push(`${shown(onExisting)} on nodes that exist`);
   if (plan.unschedulable.length > 0) parts.push(`${shown(plan.unschedulable.length)} without a place`);
   const lines = [`${counted(plan.pods, 'pod')} to place${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`];
-  if (plan.newNodes.length > 0) lines.push(`New nodes cost ${paint.bold(price(plan.pricePerHour))}.`);
+  const withFees =
+    plan.costPerHour === undefined ? '' : `, ${price(plan.costPerHour)} with what each node costs beside it`;
+  if (plan.newNodes.length > 0) lines.push(`New nodes cost ${paint.bold(price(plan.pricePerHour))}${withFees}.`);
   if (plan.lowerBoundPerHour !== undefined) lines.push(boundLine(plan.pricePerHour, plan.lowerBoundPerHour));
   return `${lines.join('\n')}\n`;
 }
