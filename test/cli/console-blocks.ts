@@ -1,5 +1,5 @@
 // Command lines shown in documents, with what they print. A fenced block of language `console` holds one command after
-// `$ ` and below it the output, exactly.
+// `$ ` (by `npx` where a reader has installed nothing) and below it the output, exactly.
 
 export interface ConsoleBlock {
   /** The command without its first word, split at blanks. */
@@ -8,10 +8,10 @@ export interface ConsoleBlock {
   output: string;
 }
 
-const block = /^```console\n\$ kerf ([^\n]*)\n([\s\S]*?)^```$/gm;
+const block = /^```console\n\$ ((?:npx )?kerf) ([^\n]*)\n([\s\S]*?)^```$/gm;
 
 export function consoleBlocks(markdown: string): ConsoleBlock[] {
-  return [...markdown.matchAll(block)].map(([, command = '', output = '']) => ({
+  return [...markdown.matchAll(block)].map(([, , command = '', output = '']) => ({
     args: command.split(' '),
     command,
     output,
@@ -20,8 +20,8 @@ export function consoleBlocks(markdown: string): ConsoleBlock[] {
 
 /** The document with the outputs of its blocks replaced, by command. */
 export function withOutputs(markdown: string, outputs: ReadonlyMap<string, string>): string {
-  return markdown.replaceAll(block, (whole, command: string) => {
+  return markdown.replaceAll(block, (whole, program: string, command: string) => {
     const output = outputs.get(command);
-    return output === undefined ? whole : `\`\`\`console\n$ kerf ${command}\n${output}\`\`\``;
+    return output === undefined ? whole : `\`\`\`console\n$ ${program} ${command}\n${output}\`\`\``;
   });
 }

@@ -1,4 +1,4 @@
-// The guide shows plans as they print today. KERF_UPDATE=1 writes what they print into the guide instead of comparing.
+// The guide and the README show plans as they print today. KERF_UPDATE=1 writes what they print instead of comparing.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -7,11 +7,13 @@ import { runKerf } from './run-kerf.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const guide = join(root, 'docs/guide/plan.md');
+const readme = join(root, 'README.md');
 const text = readFileSync(guide, 'utf8');
+const shown = consoleBlocks(text + readFileSync(readme, 'utf8'));
 const update = process.env['KERF_UPDATE'] === '1';
 const printed = new Map<string, string>();
 
-test.each(consoleBlocks(text))('the guide shows what `kerf $command` prints', async ({ args, command, output }) => {
+test.each(shown)('readers see what `kerf $command` prints', async ({ args, command, output }) => {
   const { code, out, err } = await runKerf(args, { cwd: root });
   expect({ code, err }).toEqual({ code: 0, err: '' });
   printed.set(command, out);
@@ -24,5 +26,6 @@ test('the guide shows at least eight workloads', () => {
 });
 
 afterAll(() => {
-  if (update) writeFileSync(guide, withOutputs(text, printed));
+  if (!update) return;
+  for (const file of [guide, readme]) writeFileSync(file, withOutputs(readFileSync(file, 'utf8'), printed));
 });

@@ -374,7 +374,7 @@ suite('a node that does not join', () => {
     const resourcesVpcConfig = { clusterSecurityGroupId: GroupId, endpointPrivateAccess: true };
     account.control.setCluster({ name: 'demo', resourcesVpcConfig });
     expect(await whyNot('shut-out', async () => {})).toContain(
-      `no security group of the API server (${GroupId}) admits port 443 from the instance's (${account.groupId})`,
+      `No security group of the API server (${GroupId}) admits port 443 from the nodes of EC2NodeClass default (${account.groupId})`,
     );
     const rule = { IpProtocol: 'tcp', FromPort: 443, ToPort: 443, UserIdGroupPairs: [{ GroupId: account.groupId }] };
     await account.ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions: [rule] }));

@@ -293,7 +293,6 @@ export const policyKinds: ResourceDefinition[] = [
   devices({ kind: 'ResourceClaim', plural: 'resourceclaims', subresources: ['status'], strategy: deviceClaimStrategy }),
   devices({ kind: 'ResourceClaimTemplate', plural: 'resourceclaimtemplates', strategy: claimTemplateStrategy }),
   devices({ kind: 'DeviceClass', plural: 'deviceclasses', cluster: true, strategy: deviceStrategy }),
-  devices({ kind: 'DeviceTaintRule', plural: 'devicetaintrules', cluster: true, strategy: deviceStrategy }),
   devices({
     kind: 'ResourceSlice',
     plural: 'resourceslices',

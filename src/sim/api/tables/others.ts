@@ -116,7 +116,6 @@ export const layouts: Record<string, TableLayout> = {
   },
   ResourceClaimTemplate: nameAndAge,
   DeviceClass: nameAndAge,
-  DeviceTaintRule: nameAndAge,
   ResourceSlice: {
     columns: columns('Name/name,Node,Driver,Pool,Age'),
     cells(object, nowMs) {
