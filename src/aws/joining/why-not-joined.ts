@@ -39,7 +39,7 @@ export interface JoiningOptions {
 
 /** Claims are looked at often; what keeps a machine from joining changes slowly. */
 const keepMs = 2 * 60_000;
-/** Two causes at once are both told; more would not be read. */
+/** Two causes at once are both named, certain ones first; more would not be read. */
 const mostCauses = 2;
 
 /** What the account is asked beyond what the controller reads anyway; each is passed over without its permission. */
@@ -93,9 +93,9 @@ export class Joining {
         finding.id !== 'registration/undiagnosed-timeout' &&
         !besides.includes(finding.id),
     );
-    const sure = causes.filter(({ confidence }) => confidence === 'certain');
-    const told = (sure.length > 0 ? sure : causes).slice(0, mostCauses);
-    if (told.length > 0) return told.map(saidOf).join(' ');
+    const isSure = ({ confidence }: (typeof causes)[number]): number => (confidence === 'certain' ? 0 : 1);
+    const named = causes.toSorted((left, right) => isSure(left) - isSure(right)).slice(0, mostCauses);
+    if (named.length > 0) return named.map(saidOf).join(' ');
     return this.unknown(cluster, instance, role?.role, nodeClass);
   }
 
