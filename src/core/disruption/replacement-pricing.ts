@@ -61,7 +61,9 @@ export class ReplacementPricing {
   ): PricedNode | NoConsolidation {
     const set = this.whatIf.finisher.finalSet(claim);
     const going = isOneOfSeveral ? [] : members;
-    if (areSpot(members) && allowsCapacity(set, capacityType.spot)) {
+    // Among several that come one may take a single spot node's pods: the rule holds for it whatever else goes.
+    const fromSpot = isOneOfSeveral ? members.some(isSpot) : areSpot(members);
+    if (fromSpot && allowsCapacity(set, capacityType.spot)) {
       if (this.whatIf.fleet.spotToSpot) return this.spotToSpot(claim, planned, set, members, going, ceiling);
       const message = "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node";
       const disabled = none('SpotToSpotDisabled', message);
@@ -87,7 +89,7 @@ export class ReplacementPricing {
   /** The least that launching it would cost, whatever the provider launches of its cheapest type. */
   least(claim: Claim, { instanceTypes }: PlannedNode, members: readonly Member[]): number {
     const own = this.whatIf.finisher.finalSet(claim);
-    const set = areSpot(members) && allowsCapacity(own, capacityType.spot) ? this.onlySpot(own) : own;
+    const set = members.some(isSpot) && allowsCapacity(own, capacityType.spot) ? this.onlySpot(own) : own;
     const prices = this.prices.of(claim.template, set);
     return instanceTypes.reduce((least, name) => Math.min(least, worstOf(prices, name)), Number.POSITIVE_INFINITY);
   }
@@ -190,8 +192,10 @@ export class ReplacementPricing {
   }
 }
 
+const isSpot = (member: Member): boolean => member.capacityType === capacityType.spot;
+
 export function areSpot(members: readonly Member[]): boolean {
-  return members.every((member) => member.capacityType === capacityType.spot);
+  return members.every(isSpot);
 }
 
 /** Launching the type could bring it back. */

@@ -140,6 +140,17 @@ describe('spot nodes', () => {
     expect(single(objects, options(20, false)).command).toBeUndefined();
   });
 
+  test('are not exchanged for spot nodes in the company of others either', () => {
+    const both = [...objects, ...dear('b'), ...pods(4, 'b')];
+    const decided = (isOn: boolean) => {
+      const given = { ...options(20, isOn), types: [...offered(20), type('g8', '96', 8, 13)] };
+      const round = roundOf(both, given);
+      return round.consolidator.decide(round.fleet.members);
+    };
+    expect(decided(true)).toMatchObject({ kind: 'replace' });
+    expect(decided(false)).toMatchObject({ kind: 'none' });
+  });
+
   test('are split only into types with fifteen cheaper ones each', () => {
     expect(single(objects, options(14, true)).command).toBeUndefined();
     const { command } = single(objects, options(20, true));
