@@ -70,7 +70,7 @@ export interface Growth {
 const shortRunMs = 20;
 const mostRuns = 50;
 
-/** Runs `task` untimed until warm, then `runs` times with the clock (wall time unless told), and short ones more often. */
+/** Runs `task` untimed until warm, then `runs` times with the clock (wall time by default), and short ones more often. */
 export function timeRuns(
   task: () => void,
   options: MeasureOptions,

@@ -15,22 +15,22 @@ interface Report {
 
 class SimServer {
   readonly url: string;
-  readonly #child: ChildProcess;
+  private readonly child: ChildProcess;
 
   constructor(child: ChildProcess, port: number) {
-    this.#child = child;
+    this.child = child;
     this.url = `http://127.0.0.1:${port}`;
   }
 
   ask(what: 'reset' | 'report'): Promise<Report> {
     return new Promise((resolve) => {
-      this.#child.once('message', (report) => resolve(report as Report));
-      this.#child.send(what);
+      this.child.once('message', (report) => resolve(report as Report));
+      this.child.send(what);
     });
   }
 
   stop(): void {
-    this.#child.kill();
+    this.child.kill();
   }
 }
 

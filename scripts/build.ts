@@ -1,6 +1,6 @@
 // Bundles the command into dist/, twice. `kerf.cjs` is all of it in one file that runs wherever there is a Node. `parts/` is
 // one file per part that is loaded for itself, so that a command reads its own code and no other's, beside the code as V8
-// compiled it in a first run, so that nobody's first run compiles it: what bin/kerf prefers.
+// compiled it in a first run, so that no one's first run compiles it: what bin/kerf prefers.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -72,7 +72,7 @@ function inAscii(text: string): string {
   return text.replace(/[^\x00-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Code counts as compiled once it has run: a plan that needs most of the planner is made for nobody. */
+/** Code counts as compiled once it has run: a plan that needs most of the planner is made for no one. */
 function runOnce(): void {
   const input = JSON.stringify(existing(1000, 50));
   const args = ['bin/kerf', 'plan', '--snapshot', '-', '-o', 'json'];

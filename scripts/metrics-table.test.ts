@@ -169,7 +169,7 @@ test.each([
   ['aws_sdk_go_request_duration_seconds', 'histogram'],
   ['aws_sdk_go_request_attempt_total', 'counter'],
   ['aws_sdk_go_request_attempt_duration_seconds', 'histogram'],
-])('calls to AWS are told by service, action and code: %s', (name, type) => {
+])('calls to AWS are reported by service, action and code: %s', (name, type) => {
   expect(defined.get(name)).toMatchObject({ type, labels: ['service', 'action', 'code'] });
 });
 

@@ -17,7 +17,7 @@ const expressions = [
   ),
 ];
 
-/** Names that are no functions or words of PromQL: metrics, with the labels in their braces. */
+/** Names that are not functions or words of PromQL: metrics, with the labels in their braces. */
 function metricsIn(expr: string): { name: string; labels: string[] }[] {
   return [...expr.matchAll(/\b([a-z][a-z0-9]*_[a-z0-9_]+)\b(?:\{([^}]*)\})?/g)]
     .filter(([, name]) => name !== 'histogram_quantile' && !groupingLabels(expr).includes(name ?? ''))

@@ -62,7 +62,7 @@ const wellKnown: ReadonlySet<string> = new Set(
   [...wellKnownLabels, ...awsWellKnownLabels].map((key) => (key.split('/').at(-1) ?? key).replaceAll('-', '_')),
 );
 
-/** Metrics of nodes have a label for every label a node is known to have: told, not listed. */
+/** Metrics of nodes have a label for every label a node is known to have: reported, not listed. */
 function labelsText(labels: readonly string[] = []): string {
   const own = labels.filter((label) => !wellKnown.has(label));
   const isOfNodes = labels.length - own.length > 20;
@@ -119,7 +119,7 @@ export async function definedMetrics(): Promise<Map<string, Defined>> {
   return defined;
 }
 
-/** The aws provider as a cluster with an interruption queue has it. Nobody is asked anything. */
+/** The aws provider as a cluster with an interruption queue has it. No one is asked anything. */
 async function awsParts(tools: { clock: Clock; log: Log; metrics: Metrics; recorder: Recorder }) {
   const { aws } = parseSettings({ 'cluster-name': 'reference', 'interruption-queue': 'reference' }, {}, 'aws');
   if (aws === undefined) throw new Error('the aws provider has settings of its own');

@@ -1,4 +1,4 @@
-// Clusters that have lived: workloads came in waves, each when other instance types were to be had, and were scaled down
+// Clusters that have lived: workloads came in waves, each when other instance types were available, and were scaled down
 // or removed again, so that nodes of many types and sizes in three zones and three NodePools (one for everybody, one kept
 // for data, one of spot capacity for batches) are left half empty. Some pods must not be disturbed, some are bound to a
 // zone by their volume, spread or keep apart. Nothing here knows how consolidation searches.

@@ -13,7 +13,7 @@ import { tracePods, tracePodsWithoutGpu, variedPods, webPods } from './mixes.ts'
 import { boundPod, diversePods, genericPart, hostnameSpreadPods, podsFromLines, preferencePods } from './pods.ts';
 import { seeded } from './random.ts';
 
-/** Every workload draws from this seed unless told otherwise. */
+/** Every workload draws from this seed unless set otherwise. */
 const defaultSeed = 42;
 
 function nodePool(

@@ -1,4 +1,4 @@
-// The files of the image: what Node needs of Debian, Node, our bundle. No shell, no package manager, nobody but uid 65532.
+// The files of the image: what Node needs of Debian, Node, our bundle. No shell, no package manager, no one but uid 65532.
 import { readFileSync } from 'node:fs';
 import { thirdPartyLicences } from '../release/third-party.ts';
 import type { Architecture, DebianPackage } from './sources.ts';

@@ -28,13 +28,13 @@ export interface ImageOptions {
 const digestOf = (content: Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
 export class ImageLayout {
-  readonly #blobs = new Map<string, Buffer>();
-  readonly #manifests: Descriptor[] = [];
+  private readonly blobs = new Map<string, Buffer>();
+  private readonly manifests: Descriptor[] = [];
 
   /** Adds the image of one architecture. */
   add({ platform, config, labels, created, layers }: ImageOptions): Descriptor {
     const made = layers.map(({ blob, diffId }): Layer => {
-      const descriptor = this.#blob('application/vnd.oci.image.layer.v1.tar+gzip', blob);
+      const descriptor = this.blob('application/vnd.oci.image.layer.v1.tar+gzip', blob);
       return { descriptor, diffId };
     });
     const imageConfig = {
@@ -45,22 +45,22 @@ export class ImageLayout {
       rootfs: { type: 'layers', diff_ids: made.map(({ diffId }) => diffId) },
       history: layers.map(({ note }) => ({ created, created_by: note })),
     };
-    const manifest = this.#json('application/vnd.oci.image.manifest.v1+json', {
+    const manifest = this.json('application/vnd.oci.image.manifest.v1+json', {
       schemaVersion: 2,
       mediaType: 'application/vnd.oci.image.manifest.v1+json',
-      config: this.#json('application/vnd.oci.image.config.v1+json', imageConfig),
+      config: this.json('application/vnd.oci.image.config.v1+json', imageConfig),
       layers: made.map(({ descriptor }) => descriptor),
       annotations: labels,
     });
     const described = { ...manifest, platform: { os: 'linux', ...platform } };
-    this.#manifests.push(described);
+    this.manifests.push(described);
     return described;
   }
 
   /** Every file of the layout; `index.json` names the one index over all architectures by `name`. */
   files(name: string): { entries: TarEntry[]; digest: string } {
     const mediaType = 'application/vnd.oci.image.index.v1+json';
-    const index = this.#json(mediaType, { schemaVersion: 2, mediaType, manifests: this.#manifests });
+    const index = this.json(mediaType, { schemaVersion: 2, mediaType, manifests: this.manifests });
     const tag = name.split(':').at(-1) ?? name;
     const annotations = {
       'org.opencontainers.image.ref.name': tag,
@@ -71,18 +71,18 @@ export class ImageLayout {
     const entries = [
       file('oci-layout', Buffer.from('{"imageLayoutVersion":"1.0.0"}')),
       file('index.json', Buffer.from(JSON.stringify(top))),
-      ...[...this.#blobs].map(([digest, content]) => file(`blobs/${digest.replace(':', '/')}`, content)),
+      ...[...this.blobs].map(([digest, content]) => file(`blobs/${digest.replace(':', '/')}`, content)),
     ];
     return { entries, digest: index.digest };
   }
 
-  #json(mediaType: string, value: object): Descriptor {
-    return this.#blob(mediaType, Buffer.from(JSON.stringify(value)));
+  private json(mediaType: string, value: object): Descriptor {
+    return this.blob(mediaType, Buffer.from(JSON.stringify(value)));
   }
 
-  #blob(mediaType: string, content: Buffer): Descriptor {
+  private blob(mediaType: string, content: Buffer): Descriptor {
     const digest = digestOf(content);
-    this.#blobs.set(digest, content);
+    this.blobs.set(digest, content);
     return { mediaType, digest, size: content.length };
   }
 }

@@ -44,7 +44,7 @@ export const ec2NodeClassConditions = (reservedCapacity: boolean): ConditionSet 
     conditionType.placementGroupReady,
     ...(reservedCapacity ? [conditionType.capacityReservationsReady] : []),
   ],
-  // Nobody waits for it: a class that was not checked yet is as ready as it would be without checks.
+  // No one waits for it: a class that was not checked yet is as ready as it would be without checks.
   blockers: [conditionType.launchesPaused],
   order: 'type',
 });

@@ -8,7 +8,7 @@ import { conditionReason } from './names.ts';
 
 type Kubelet = NonNullable<EC2NodeClassSpec['kubelet']>;
 
-/** Settings without expressions: what a node can be told. */
+/** Settings without expressions: what a node can be given. */
 export type StaticKubelet = Omit<Kubelet, 'maxPods'> & { maxPods?: number };
 
 export interface KubeletProblem {

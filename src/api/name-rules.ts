@@ -36,7 +36,7 @@ const labelForm = rule(
   'my-name',
   '123-abc',
 );
-/** A subdomain that is no label has dots, and is told so. */
+/** A subdomain that is not a label has dots, and is reported. */
 export const isLabel: NameRule = (text) => {
   const problems = labelForm(text);
   const hasDots = new RegExp(`^${subdomain}$`).test(text) && text.includes('.');

@@ -119,7 +119,7 @@ describe('taints', () => {
 describe('requirements', () => {
   test.each<[string, Requirement, string]>([
     [
-      'an operator nobody knows',
+      'an unknown operator',
       { key: 'a', operator: 'Near' as 'In', values: ['x'] },
       'key a has an unsupported operator Near not in [DoesNotExist Exists Gt Gte In Lt Lte NotIn]',
     ],
@@ -189,7 +189,7 @@ describe('requirements', () => {
     ]);
   });
 
-  test('all problems are told at once', () => {
+  test('all problems are reported at once', () => {
     const all = problems(
       {
         requirements: [{ key: 'a', operator: 'In', values: [], minValues: 1 }],

@@ -56,7 +56,7 @@ export async function openAwsBench(options: AwsBenchOptions): Promise<AwsBench> 
 
 export const providerIdOf = (instanceId: string): string => `aws:///us-east-1a/${instanceId}`;
 
-/** A claim that somebody else keeps from vanishing, with its Node, on instance `i-<name>`. */
+/** A claim that someone else keeps from vanishing, with its Node, on instance `i-<name>`. */
 export async function makeInstance(bench: Bench, name: string, labels: Record<string, string> = {}): Promise<void> {
   const providerID = providerIdOf(`i-${name}`);
   await bench.machine('default', name, {

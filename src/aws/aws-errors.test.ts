@@ -24,7 +24,7 @@ test.each([
   expect(isAwsNotFound(error)).toBe(true);
 });
 
-test('other refusals are told apart by their codes', () => {
+test('other refusals are distinguished by their codes', () => {
   expect(isAlreadyThere(awsRefusal('EntityAlreadyExistsException'))).toBe(true);
   expect(isUnauthorized(awsRefusal('UnauthorizedOperation', 'no', 403))).toBe(true);
   expect(wouldHaveWorked(awsRefusal('DryRunOperation', 'yes', 412))).toBe(true);

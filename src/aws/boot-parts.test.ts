@@ -23,7 +23,7 @@ const parts = bootPartsOf({
 const bootOf = (claim = claimFor(), pods = 29, nodeClass = readyClass()) =>
   parts.bootOf({ nodeClass, claim, capacityType: 'spot', imageId: 'ami-1', pods });
 
-test('what a claim allows or requests is no input; what reaches the node is', () => {
+test('what a claim allows or requests is not an input; what reaches the node is', () => {
   const { inputs } = bootOf();
   const other = claimFor({
     name: 'other',

@@ -1,4 +1,4 @@
-// What a machine is told at its first boot, and the image and volumes it boots from: the class, the claim and the cluster
+// What a machine is given at its first boot, and the image and volumes it boots from: the class, the claim and the cluster
 // put together, in the shape launches ask for.
 import type { Log } from '../ports/index.ts';
 import { blockDeviceRequests, blockDevicesOf } from './images/block-devices.ts';

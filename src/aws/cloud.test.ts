@@ -37,7 +37,7 @@ describe('before anything is launched', () => {
     return { error, world };
   };
 
-  test('a class that is missing or being deleted counts as missing capacity, and is told of', async () => {
+  test('a class that is missing or being deleted counts as missing capacity, and is reported', async () => {
     const deleting = readyClass();
     deleting.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     for (const nodeClass of [undefined, deleting]) {
@@ -65,7 +65,7 @@ describe('before anything is launched', () => {
     });
   });
 
-  test('no subnets are no types, and no security groups no launch', async () => {
+  test('without subnets there are no types, and without security groups no launch', async () => {
     const { error } = await attempt(readyClass({}, { subnets: [] }));
     expect(error).toMatchObject({ kind: 'createFailed', conditionReason: 'InstanceTypeResolutionFailed' });
     const open = await attempt(readyClass({}, { securityGroups: [] }));
@@ -210,7 +210,7 @@ describe('which pools are asked', () => {
     );
   });
 
-  test('on-demand is the last resort: spot where it is allowed and to be had', async () => {
+  test('on-demand is the last resort: spot where it is allowed and available', async () => {
     const world = await launchWorld();
     const both = [ofType('m5.large'), ofCapacity('spot', 'on-demand')];
     expect((await world.create({ requirements: both })).labels[label.capacityType]).toBe('spot');
@@ -262,7 +262,7 @@ describe('when EC2 has nothing', () => {
     expect(world.fleets()).toHaveLength(calls);
   });
 
-  test('a missing service-linked role takes spot out everywhere, and is told of', async () => {
+  test('a missing service-linked role takes spot out everywhere, and is reported', async () => {
     const world = await launchWorld();
     world.refusals.set('spot:*:*', { code: 'AuthFailure.ServiceLinkedRoleCreationNotPermitted' });
     await expect(world.create({ requirements: [ofCapacity('spot')] })).rejects.toMatchObject({
@@ -314,7 +314,7 @@ describe('when EC2 has nothing', () => {
     expect(world.metrics.series(failures).map(({ value }) => value)).toEqual([1]);
   });
 
-  test('errors of another kind are told by their reason', async () => {
+  test('errors of another kind are reported by their reason', async () => {
     const world = await launchWorld();
     world.refusals.set('*:*:*', { code: 'InvalidAMIID.NotFound', message: 'gone' });
     await expect(world.create()).rejects.toMatchObject({ kind: 'createFailed', conditionReason: 'AMINotFound' });
@@ -325,7 +325,7 @@ describe('when EC2 has nothing', () => {
     await expect(world.create()).rejects.toMatchObject({ kind: 'createFailed', conditionReason: 'Unauthorized' });
   });
 
-  test('without credentials nothing was sent: the claim is told, and no instance is looked for', async () => {
+  test('without credentials nothing was sent: the claim is notified, and no instance is looked for', async () => {
     const world = await launchWorld();
     world.ec2.answers['CreateFleet'] = () => {
       const missing = new Error('no AWS credentials were found (nothing in the environment)');
@@ -735,7 +735,7 @@ describe('placement groups', () => {
   });
 });
 
-test('instance types are those of the pool’s class; a pool without one is told of', async () => {
+test('instance types are those of the pool’s class; a pool without one is reported', async () => {
   const world = await launchWorld();
   const pool = {
     metadata: { name: 'p' },

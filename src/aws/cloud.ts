@@ -25,7 +25,7 @@ import {
   type RepairPolicy,
 } from '../ports/index.ts';
 import { ec2NodeClasses } from './ec2-node-classes.ts';
-import type { Launcher } from './fleet/launcher.ts';
+import type { FleetLauncher } from './fleet/fleet-launcher.ts';
 import type { InstanceTypes } from './instance-types/live-instance-types.ts';
 import { awsProviderFacts } from './instance-types/provider-facts.ts';
 import type { Ec2Instance } from './instances/ec2-instance.ts';
@@ -38,7 +38,7 @@ import type { UnavailableOfferings } from './unavailable-offerings/unavailable-o
 export interface AwsCloudOptions {
   types: InstanceTypes;
   instances: Instances;
-  launcher: Launcher;
+  launcher: FleetLauncher;
   recorder: Recorder;
   /** What nodes trust the API server by, part of a class's hash; base64, empty if none is known. */
   caBundle: string;
@@ -164,7 +164,7 @@ export class AwsCloud implements Cloud {
     return this.options.types.listInSlices(nodeClass, options);
   }
 
-  /** A missing class is no drift: there is nothing to compare with. */
+  /** A missing class is not drift: there is nothing to compare with. */
   async driftReason(claim: NodeClaim): Promise<string | undefined> {
     if (claim.metadata.labels?.[label.nodePool] === undefined) return undefined;
     const nodeClass = await this.options.nodeClassOf(claim.spec.nodeClassRef.name);

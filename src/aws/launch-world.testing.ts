@@ -11,7 +11,7 @@ import type { RequirementSpec } from '../core/index.ts';
 import { bootPartsOf } from './boot-parts.ts';
 import { ReservationCounts } from './capacity-reservations/reservation-counts.ts';
 import { AwsCloud } from './cloud.ts';
-import { Launcher, type LauncherOptions } from './fleet/launcher.ts';
+import { FleetLauncher, type LauncherOptions } from './fleet/fleet-launcher.ts';
 import { type LiveWorld, liveWorld, readyClass } from './instance-types/live-types.testing.ts';
 import { Instances } from './instances/instances.ts';
 import { templateAnswers } from './launch-templates/launch-template.testing.ts';
@@ -94,7 +94,7 @@ export async function launchWorld(
   });
   const templates = new LaunchTemplates({ ec2: ec2.client, clock, log, metrics, clusterName });
   const placementGroupOf = (): LiveWorld['said']['group'] => said.group;
-  const launcher = new Launcher({
+  const launcher = new FleetLauncher({
     ec2: ec2.client,
     clock,
     log,

@@ -1,4 +1,4 @@
-// What the rest of the process is told about a machine: labels, capacity and allocatable of its type, laid over with where
+// What the rest of the process learns about a machine: labels, capacity and allocatable of its type, laid over with where
 // and how this one runs.
 import {
   awsAnnotation,

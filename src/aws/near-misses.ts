@@ -1,5 +1,5 @@
-// What a selector that finds nothing nearly found: things that have a tag it asks for, with another value. Told so that
-// nobody has to compare tags by hand.
+// What a selector that finds nothing nearly found: things that have a tag it asks for, with another value. Reported so that
+// no one has to compare tags by hand.
 import type { Filter, Tag } from '@aws-sdk/client-ec2';
 
 export interface TagTerm {

@@ -12,7 +12,7 @@ import type { AwsClients } from './clients/clients.ts';
 import { AwsCloud } from './cloud.ts';
 import { eksCluster } from './discovery/cluster.ts';
 import { cannotTell, driftReason } from './drift/drift.ts';
-import { Launcher } from './fleet/launcher.ts';
+import { FleetLauncher } from './fleet/fleet-launcher.ts';
 import { Images } from './images/images.ts';
 import { Parameters } from './images/parameters.ts';
 import { InstanceProfiles } from './instance-profiles/instance-profiles.ts';
@@ -108,7 +108,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
   const instances = new Instances({ ec2, clock, metrics, clusterName, reservedCapacity, isShifted, zoneIdOf });
   const templates = new LaunchTemplates({ ec2, clock, log, metrics, clusterName });
   const parts = bootPartsOf({ region, clusterName, reservedCapacity, cluster, log });
-  const launcher = new Launcher({
+  const launcher = new FleetLauncher({
     ec2,
     clock,
     log,

@@ -1,5 +1,5 @@
 // A token bucket: `qps` calls per second on average, `burst` at once. Waiters are served in the order in which they came,
-// each told its moment when it arrives; giving up returns the place to the bucket.
+// each learns its moment when it arrives; giving up returns the place to the bucket.
 import type { AbortSignalLike, Clock } from './clock.ts';
 
 export interface RateLimit {
@@ -22,7 +22,7 @@ export class RateLimiter {
     this.filledAtMs = clock.elapsed();
   }
 
-  /** From now on; whoever waits already keeps the moment it was told. */
+  /** From now on; whoever waits already keeps the moment it was given. */
   setRate(qps: number): void {
     this.fill();
     this.limit = { ...this.limit, qps };

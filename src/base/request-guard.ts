@@ -1,4 +1,4 @@
-// Who may talk to a server that asks no one for a password. A web page of somebody else can send requests to this machine,
+// Who may talk to a server that asks no one for a password. A web page of someone else can send requests to this machine,
 // and by DNS rebinding even read the answers: the name it used is then in `Host`, and where it comes from in `Origin` and
 // `Sec-Fetch-Site`. Programs such as kubectl send neither and are let through. Pure, so that every server here uses it.
 

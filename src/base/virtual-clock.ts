@@ -1,4 +1,4 @@
-// A clock whose time passes only when told to, from event to event: a day of a simulated cluster takes seconds, and two
+// A clock whose time passes only on demand, from event to event: a day of a simulated cluster takes seconds, and two
 // runs from the same start are alike to the last event.
 //
 // Invariants, beyond those of every Clock:

@@ -1,4 +1,4 @@
-// Runs one command in this process, with a terminal that remembers what it was told.
+// Runs one command in this process, with a terminal that remembers what was written to it.
 import { Readable } from 'node:stream';
 import { Command } from 'commander';
 import type { CommandRunner, Terminal } from './command.ts';

@@ -67,7 +67,7 @@ export interface ControllerContext {
   snapshotId?(snapshot: Snapshot): Promise<string>;
   /** Absent where nothing is recorded. */
   recording?: DecisionRecording;
-  /** Told the verdicts about all nodes whenever they were found anew. */
+  /** Receives the verdicts about all nodes whenever they were found anew. */
   onVerdicts?(verdicts: readonly NodeVerdict[]): void;
   /** Claims this process made that are not launched yet. */
   ledger: LaunchLedger;
@@ -77,7 +77,7 @@ export interface ControllerContext {
   cacheOf<T extends KubeObject>(resource: Resource<T>): Cache<T>;
   /** Runs one pass of a loop, so that what it logs and counts belongs together; without it, it just runs. */
   asPass?<T>(controller: string, pass: () => Promise<T>): Promise<T>;
-  /** Whether the provider serves this kind of node class: everything else is somebody else's. */
+  /** Whether the provider serves this kind of node class: everything else is someone else's. */
   isManaged(ref: NodeClassRef | undefined): boolean;
 }
 

@@ -46,7 +46,7 @@ import { staticProvisioningController } from './static/provisioning.ts';
 
 export interface Controllers {
   controllers: Controller[];
-  /** Loops that are no reconcilers of objects. */
+  /** Loops that are not reconcilers of objects. */
   loops: Part[];
 }
 

@@ -137,7 +137,7 @@ function podObject(key: string): { kind: string; namespace: string; name: string
   return { kind: 'Pod', namespace, name };
 }
 
-/** A command that begins; the id under which its outcome is told. */
+/** A command that begins; the id under which its outcome is reported. */
 export async function decideDisruption(
   context: ControllerContext,
   command: Command,

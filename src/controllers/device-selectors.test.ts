@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DeviceFacts } from '../api/index.ts';
-import { compileStrangersSelector } from './device-selectors.ts';
+import { compileUntrustedSelector } from './device-selectors.ts';
 
 const device: DeviceFacts = {
   driver: 'gpu.example.com',
@@ -10,7 +10,7 @@ const device: DeviceFacts = {
 };
 const model = 'device.attributes["gpu.example.com"].model';
 const run = (expression: string) => {
-  const compiled = compileStrangersSelector(expression);
+  const compiled = compileUntrustedSelector(expression);
   return typeof compiled === 'function' ? compiled(device) : compiled;
 };
 const list = (length: number) => `[${Array.from({ length }, (_, index) => index % 10).join(',')}]`;

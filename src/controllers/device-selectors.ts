@@ -21,8 +21,8 @@ const cheap = new Set(
 
 const condemned = new Set<string>();
 
-/** `compileDeviceSelector` for expressions of strangers. */
-export function compileStrangersSelector(expression: string): Compiled {
+/** `compileDeviceSelector` for untrusted expressions. */
+export function compileUntrustedSelector(expression: string): Compiled {
   const late = {
     error: `the selector ${expression.slice(0, 200)} takes too long: write one that looks at fewer things`,
   };

@@ -10,7 +10,7 @@ export {
 } from './context.ts';
 export { type Controllers, controllersOf } from './controllers-of.ts';
 export { decideRemoval } from './decisions.ts';
-export { compileStrangersSelector } from './device-selectors.ts';
+export { compileUntrustedSelector } from './device-selectors.ts';
 export { aboutClaim, aboutNode, aboutPool, subjectOf } from './event-subjects.ts';
 export { malformedController, type Refused, type RefusedObjects } from './malformed.ts';
 export { isServedBy } from './managed.ts';

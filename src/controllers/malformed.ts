@@ -1,5 +1,5 @@
 // malformed: tells the owner of an object that cannot be worked with what is wrong with it, on the object itself: an
-// event, and the condition its kind has for it. The object is kept from everybody else until it is mended.
+// event, and the condition its kind has for it. The object is kept from everybody else until it is fixed.
 import { conditionReason, conditionType, type NodeClaim, type NodePool } from '../api/index.ts';
 import { isKubeError, type KubeObject, type Resource } from '../ports/index.ts';
 import { done } from '../runtime/index.ts';
@@ -24,14 +24,14 @@ export interface RefusedObjects {
   onRefused: (key: string) => void;
 }
 
-/** Told again this often while nobody mends it. */
+/** Reported again this often until it is fixed. */
 const remindMs = 600_000;
 const mostProblems = 5;
 
 export function malformedController(context: ControllerContext, objects: RefusedObjects): Controller {
   const { clock, isManaged, kube, log, recorder } = context;
 
-  const isSomebodyElses = (object: KubeObject): boolean => {
+  const isOfAnotherProvider = (object: KubeObject): boolean => {
     const { spec } = object as { spec?: { nodeClassRef?: unknown; template?: { spec?: { nodeClassRef?: unknown } } } };
     const ref = (spec?.nodeClassRef ?? spec?.template?.spec?.nodeClassRef) as Partial<NodeClassRef> | undefined;
     return typeof ref?.group === 'string' && typeof ref.kind === 'string' && !isManaged(ref as NodeClassRef);
@@ -62,7 +62,7 @@ export function malformedController(context: ControllerContext, objects: Refused
     },
     async reconcile(key) {
       const refused = objects.refused.get(key);
-      if (refused === undefined || isSomebodyElses(refused.object)) return done;
+      if (refused === undefined || isOfAnotherProvider(refused.object)) return done;
       const { resource, object, problems } = refused;
       const more = problems.length > mostProblems ? `; and ${problems.length - mostProblems} more` : '';
       const message = `cannot work with this ${resource.kind}: ${problems.slice(0, mostProblems).join('; ')}${more}`;
@@ -72,7 +72,7 @@ export function malformedController(context: ControllerContext, objects: Refused
       try {
         await writeCondition(refused, message);
       } catch (error) {
-        // Somebody wrote first: the gate has the newer object, or soon will.
+        // Another writer was first: the gate has the newer object, or soon will.
         if (isKubeError(error, 'Conflict')) return { kind: 'retry' };
         if (!isKubeError(error, 'NotFound')) throw error;
       }

@@ -11,7 +11,7 @@ import {
 import type { AskOptions } from '../ports/index.ts';
 import { takeSnapshot } from '../state/index.ts';
 import type { ControllerContext, ControllerSettings } from './context.ts';
-import { compileStrangersSelector } from './device-selectors.ts';
+import { compileUntrustedSelector } from './device-selectors.ts';
 import { healthOf, isRepairMethod } from './health/health.ts';
 
 /** What the provider offers to each of our pools; a pool it cannot answer for carries the error. */
@@ -83,7 +83,7 @@ export function roundOver(
   snapshot: Snapshot,
   queued: ReadonlySet<string>,
 ): Promise<Round> {
-  return inSlices(clock, Round.inSlices(snapshot, { queued, compileDeviceSelector: compileStrangersSelector }));
+  return inSlices(clock, Round.inSlices(snapshot, { queued, compileDeviceSelector: compileUntrustedSelector }));
 }
 
 /** Claims that were launched or are gone no longer hold anything back. */

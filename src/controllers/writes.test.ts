@@ -29,7 +29,7 @@ describe('a claim that is deleted', () => {
     expect(isGoing()).toBe(true);
   });
 
-  test('does not count as going when the server refuses, and the refusal is told', async () => {
+  test('does not count as going when the server refuses, and the refusal is reported', async () => {
     const claim = await bench.machine('default', 'a', kept);
     await expect(deleteClaim({ ...bench.context, kube: refusing() }, claim)).rejects.toBe(conflict);
     expect(isGoing()).toBe(false);

@@ -1,6 +1,6 @@
 // Writing an object back: what changed since it was read, as merge patches, metadata and spec apart from status. With
 // `locked`, a patch fails if the object moved on in between: needed wherever a list is replaced as a whole (conditions,
-// finalizers, taints), because a merge patch would drop what somebody else just added.
+// finalizers, taints), because a merge patch would drop what someone else just added.
 import type { NodeClaim } from '../api/index.ts';
 import { mergePatch } from '../base/index.ts';
 import { isKubeError, type Kube, type KubeObject, type ObjectRef, type Resource } from '../ports/index.ts';

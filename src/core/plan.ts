@@ -101,11 +101,11 @@ export interface EmptyPool {
 }
 
 export interface PlanOptions {
-  /** Told about each usable pool whose requirements leave no instance type, whether or not a pod wanted it. */
+  /** Called for each usable pool whose requirements leave no instance type, whether or not a pod wanted it. */
   onEmptyPool?: (pool: EmptyPool) => void;
-  /** Told how many waiting pods can only go to which zone: its name, `flexible` or `none`. */
+  /** Called with how many waiting pods can only go to which zone: its name, `flexible` or `none`. */
   onZones?: (pods: ReadonlyMap<string, number>) => void;
-  /** Told about each pod that could not have all it wants, with what it does without, in the order it was given up. */
+  /** Called for each pod that could not have all it wants, with what it does without, in the order it was given up. */
   onRelaxed?: (pod: string, changes: readonly string[]) => void;
   /** Reads the CEL selectors of devices, where devices are not ignored; the planner knows no CEL. */
   compileDeviceSelector?: CompileDeviceSelector;

@@ -44,7 +44,7 @@ test('affinity to a pod that does not exist leaves the pod waiting', () => {
   expect(reasonsOf(result, waiting)[0]?.message).toContain('for pod affinity, key=topology.kubernetes.io/zone');
 });
 
-test('preferred affinity to nobody is given up', () => {
+test('preferred affinity to no one is given up', () => {
   const waiting = pod({ spec: preferred('podAffinity', podTerm(label.zone, { app: 'nobody' })) });
   expectScheduled(plan([nodePool(), waiting]), waiting);
 });
@@ -171,16 +171,16 @@ test('required anti-affinity of others keeps the pods they select away, in the b
   expect(valuesOf(newNodeOf(plan([nodePool(), ...running, web]), web), label.zone)).toEqual(['zone-3']);
 });
 
-test('which of the pods that keep it away a waiting pod is told does not depend on the order of objects', () => {
+test('the reported pod that keeps a waiting one away does not depend on the order of objects', () => {
   const web = pod({ labels: { app: 'web' } });
   const guard = (name: string, key: string) =>
     pod({ name, node: 'n', spec: affinity('podAntiAffinity', podTerm(key, { app: 'web' })) });
   const guards = [guard('a', label.arch), guard('b', 'team')];
   const running = node({ name: 'n', allocatable: full, labels: { [label.arch]: 'amd64', team: 'a' } });
-  const told = (order: SnapshotObject[]) =>
+  const reported = (order: SnapshotObject[]) =>
     reasonsOf(plan([nodePool({ labels: { team: 'a' } }), running, ...order, web]), web);
-  expect(told(guards)[0]?.keys).toEqual([label.arch]);
-  expect(told(guards.toReversed())).toEqual(told(guards));
+  expect(reported(guards)[0]?.keys).toEqual([label.arch]);
+  expect(reported(guards.toReversed())).toEqual(reported(guards));
 });
 
 test('preferred anti-affinity of others does not keep anybody away', () => {

@@ -55,7 +55,7 @@ test('initialised nodes come before those still starting, then by name', () => {
   expectOnNode(result, 'b', waiting);
 });
 
-test('a namespace written on an object of the cluster is no part of its name', () => {
+test('a namespace written on an object of the cluster is not part of its name', () => {
   const waiting = pod({ cpu: '1' });
   const [stray, claim] = managed('a') as [SnapshotObject, SnapshotObject];
   stray.metadata.namespace = 'default';
@@ -67,7 +67,7 @@ test('a claim without a node takes pods under its own name', () => {
   expectOnNode(plan([nodePool(), nodeClaim('default-x'), waiting]), 'default-x', waiting);
 });
 
-test('a claim that is not launched is nobody yet, and a terminating one is not reused', () => {
+test('a claim that is not launched does not count yet, and a terminating one is not reused', () => {
   const waiting = pod({ cpu: '1' });
   const unlaunched = nodeClaim('a', { status: { providerID: '' } });
   const terminating = nodeClaim('b', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
@@ -104,7 +104,7 @@ test('a node with anything negative takes nothing, not even a pod that asks for 
   newNodeOf(plan([nodePool(), node(), overfull, waiting]), waiting);
 });
 
-test('asking for nothing of what a node does not have is no obstacle', () => {
+test('asking for nothing of what a node does not have is not an obstacle', () => {
   const waiting = pod({ cpu: '1', requests: { 'x.com/device': '0' } });
   expectOnNode(plan([nodePool(), node(), waiting]), 'node-1', waiting);
 });
@@ -201,7 +201,7 @@ test('pools without instance types still let pods use nodes that exist', () => {
   expect(result.unschedulable).toMatchObject([{ reasons: [{ code: 'NoInstanceTypes' }, {}] }]);
 });
 
-test('a port of an init container is nobody’s, and a pod does not stand in its own way', () => {
+test('a port of an init container is no one’s, and a pod does not stand in its own way', () => {
   const ports = [{ containerPort: 1, hostPort: 80 }];
   const initial = { initContainers: [{ name: 'i', ports }], containers: [{ name: 'm' }] };
   const twice = {
@@ -246,7 +246,7 @@ test.each([
     { annotations: { 'karpenter.sh/do-not-disrupt': '5m' }, status: { startTime: '2026-01-01T00:00:00Z' } },
     true,
   ],
-  ['a pod with a protection nobody understands', { annotations: { 'karpenter.sh/do-not-disrupt': 'soon' } }, true],
+  ['a pod with a protection no one understands', { annotations: { 'karpenter.sh/do-not-disrupt': 'soon' } }, true],
 ])('%s on a leaving node is planned: %o', (_, parts, planned) => {
   const result = plan([nodePool(), node(), pod({ node: 'node-1', cpu: '1', ...parts })], { nodeState: leaving });
   expect(result.pods).toBe(planned ? 1 : 0);
@@ -284,7 +284,7 @@ test.each([
   ['bound', { node: 'node-1' }, 0],
   ['not yet tried by the scheduler', { status: { conditions: [] } }, 0],
   ['about to come to a node with room', { status: { nominatedNodeName: 'node-1' } }, 0],
-  ['nominated to a node nobody knows', { status: { nominatedNodeName: 'other' } }, 0],
+  ['nominated to an unknown node', { status: { nominatedNodeName: 'other' } }, 0],
   ['nominated to a node without room', { cpu: '5', status: { nominatedNodeName: 'node-1' } }, 1],
   ['of a DaemonSet', { owner: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd' } }, 0],
   ['waiting', {}, 1],

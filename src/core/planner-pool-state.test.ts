@@ -25,7 +25,7 @@ const paused = (nodePool: string, pausedUntil = soon) => ({
   pausedBecause: { code: 'LaunchFailed', message: 'no subnet has room' },
 });
 
-test('a paused pool gets no node, and its pods are told until when and why', () => {
+test('a paused pool gets no node, and its pods say until when and why', () => {
   const waiting = pod();
   const planned = plan([nodePool(), waiting], { time, poolState: [paused('default')] });
   expect(reasonsOf(planned, waiting)).toMatchObject([
@@ -141,7 +141,7 @@ test('what failed lately is not chosen, until its time is over', () => {
   expect(chosen(time)).toBe('zone-1');
 });
 
-test('a pod that only waits for failed offerings is told which', () => {
+test('a pod that only waits for failed offerings names them', () => {
   const inZone = pod({ spec: { nodeSelector: { [label.zone]: 'zone-1' } } });
   const anywhere = pod();
   const options = { time, types: [inZones('m'), inZones('n')] };

@@ -1,4 +1,4 @@
-// What a pod does without is told, in the order in which it was given up.
+// What a pod does without is reported, in the order in which it was given up.
 import { expect, test } from 'vitest';
 import { label } from '../api/names.ts';
 import { planSnapshot, type SnapshotObject } from './index.ts';
@@ -9,9 +9,9 @@ const near = (app: string) => ({ topologyKey: label.zone, labelSelector: { match
 const inZone = (zone: string) => ({ matchExpressions: [{ key: label.zone, operator: 'In', values: [zone] }] });
 
 function relaxed(...objects: SnapshotObject[]): Record<string, readonly string[]> {
-  const told: Record<string, readonly string[]> = {};
-  planSnapshot(snapshot([nodePool(), ...objects]), { onRelaxed: (name, changes) => (told[name] = changes) });
-  return told;
+  const reported: Record<string, readonly string[]> = {};
+  planSnapshot(snapshot([nodePool(), ...objects]), { onRelaxed: (name, changes) => (reported[name] = changes) });
+  return reported;
 }
 
 test('a pod that gets all it wants gives nothing up', () => {
@@ -29,9 +29,9 @@ test('preferences are given up one by one: pod affinity, then node affinity, hea
       ],
     },
   };
-  const told = relaxed(pod({ name: 'wishful', namespace: 'shop', spec: { affinity } }));
-  expect(Object.keys(told)).toEqual(['shop/wishful']);
-  expect(told['shop/wishful']).toEqual([
+  const reported = relaxed(pod({ name: 'wishful', namespace: 'shop', spec: { affinity } }));
+  expect(Object.keys(reported)).toEqual(['shop/wishful']);
+  expect(reported['shop/wishful']).toEqual([
     `removing: spec.affinity.podAffinity.preferred${during}[0]=${JSON.stringify(near('nobody'))}`,
     `removing: spec.affinity.nodeAffinity.preferred${during}[0]=${JSON.stringify(inZone('utopia'))}`,
     `removing: spec.affinity.nodeAffinity.preferred${during}[0]=${JSON.stringify(inZone('nowhere'))}`,

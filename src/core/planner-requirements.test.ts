@@ -146,7 +146,7 @@ test.each([
   ['a value and the absence of the label', [requirement('team', 'In', ['a']), requirement('team', 'DoesNotExist')]],
   ['two values at once', [requirement('team', 'In', ['a']), requirement('team', 'In', ['b'])]],
   [
-    'presence, but not this value, of a label nobody has',
+    'presence, but not this value, of a label no one has',
     [requirement('team', 'Exists'), requirement('team', 'NotIn', ['x'])],
   ],
 ])('asking for %s fits nowhere', (_, terms) => {

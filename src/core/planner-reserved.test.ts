@@ -125,7 +125,7 @@ test('a node keeps what it has reserved: a pod that would take it away goes else
   expect(newNodeOf(result, demanding).pods).toHaveLength(1);
 });
 
-test('with the gate off reserved offerings are held by nobody', () => {
+test('with the gate off reserved offerings are not held', () => {
   const waiting = pods(6);
   const settings = { featureGates: { ReservedCapacity: false } };
   expectScheduled(plan([nodePool(), ...waiting], { types: [typeWith('a', reserved('r1', 1))], settings }), ...waiting);

@@ -115,13 +115,13 @@ const onlySpot = (waiting: SnapshotObject[]): SnapshotObject[] => [
 const byCapacityType = (more: Record<string, unknown> = {}, spec: Record<string, unknown> = {}): SnapshotObject[] =>
   pods(5, { labels: app, cpu: '1', spec: { ...spread(label.capacityType, app, more), ...spec } });
 
-test('DoNotSchedule holds where the emptier domain is not to be had: 1, 2 and the rest waits', () => {
+test('DoNotSchedule holds where the emptier domain is unavailable: 1, 2 and the rest waits', () => {
   const result = plan(onlySpot(byCapacityType()));
   expect(skew(result, label.capacityType)).toEqual([2]);
   expect(result.unschedulable).toHaveLength(3);
 });
 
-test('ScheduleAnyway is violated where the domain is not to be had: 1, 5', () => {
+test('ScheduleAnyway is violated where the domain is unavailable: 1, 5', () => {
   const result = plan(onlySpot(byCapacityType({ whenUnsatisfiable: 'ScheduleAnyway' })));
   expect(skew(result, label.capacityType)).toEqual([5]);
 });
@@ -131,13 +131,13 @@ const soldOutInZone1 = [
   instanceType({ offerings: ['zone-2', 'zone-3'].map((zone) => offering(zone, 'on-demand', 1)) }),
 ];
 
-test('a spread that is only wished for is given up where its emptiest domain is not to be had', () => {
+test('a spread that is only wished for is given up where its emptiest domain is unavailable', () => {
   const [wishing] = zonal(1, { whenUnsatisfiable: 'ScheduleAnyway' }) as [SnapshotObject];
   const { requirements } = newNodeOf(plan([nodePool(), wishing], { types: soldOutInZone1 }), wishing);
   expect(requirements.map(({ key }) => key)).not.toContain(label.zone);
 });
 
-test('a pod that would wait because its emptiest domain is not to be had takes another within the skew', () => {
+test('a pod that would wait because its emptiest domain is unavailable takes another within the skew', () => {
   const [insisting] = zonal(1) as [SnapshotObject];
   const result = plan([nodePool(), insisting], { types: soldOutInZone1 });
   expect(valuesOf(newNodeOf(result, insisting), label.zone)).toEqual(['zone-2']);
@@ -281,7 +281,7 @@ test('terminating, finished and node-less pods are not counted', () => {
   expect(skew(plan([nodePool(), n, ...ignored, ...zonal(3)]), label.zone)).toEqual([1, 1, 1]);
 });
 
-test('a rule without a selector counts everybody who is there and nobody who comes', () => {
+test('a rule without a selector counts everybody who is there and no one who comes', () => {
   const there = [...running('zone-1', 3), ...running('zone-2', 3)];
   const waiting = pods(4, {
     labels: { app: 'x' },

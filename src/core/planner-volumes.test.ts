@@ -275,7 +275,7 @@ describe('attachments of new nodes', () => {
     expect(plan([nodePool(), ...shared, ...waiting], { types: [limited(1)] }).newNodes).toHaveLength(1);
   });
 
-  test('a pod with more volumes than any type attaches is told so', () => {
+  test('a pod with more volumes than any type attaches is reported', () => {
     const [, , , ...rest] = volumes(3);
     const objects = rest.filter(({ kind }) => kind !== 'Pod');
     const waiting = pod({ spec: using('data-1', 'data-2') });

@@ -76,14 +76,14 @@ export interface World {
   /** Some pool may get new nodes; if not, nothing is placed at all. */
   readonly hasPools: boolean;
   readonly templates: readonly Template[];
-  /** Of pools whose launches are paused: they get no nodes now, but pods that wait for them are told so. */
+  /** Of pools whose launches are paused: they get no nodes now, but pods that wait for them say so. */
   readonly pausedTemplates: readonly PausedTemplate[];
   /** By pool: everything the provider offers it, whether or not its requirements accept it. */
   readonly offeredTypes: ReadonlyMap<string, readonly InstanceType[]>;
   /** Usable pools that lost all instance types, and why. */
   readonly emptyPools: readonly { readonly poolName: string; readonly outcome: PoolOutcome }[];
   readonly reservationIdLabel: string | undefined;
-  /** Reserved instances per reservation: the least any pool was told. */
+  /** Reserved instances per reservation: the least any pool reports. */
   readonly reservations: ReadonlyMap<string, number>;
   readonly nodes: readonly ExistingNode[];
   readonly rejected: readonly RejectedPod[];

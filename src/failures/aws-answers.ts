@@ -73,8 +73,8 @@ const absence =
   /NoSuchEntity|QueueDoesNotExist|NonExistentQueue|ResourceNotFoundException|ParameterNotFound|NotFoundException|\b[A-Za-z.]+\.NotFound\b/;
 
 export class AwsAnswers {
-  readonly #answers = new Map<Operation, Answer[]>();
-  readonly #refusals: Refusal[] = [];
+  private readonly answers = new Map<Operation, Answer[]>();
+  private readonly refusals: Refusal[] = [];
 
   /** `name` is the file's name without folder and ending. False: no operation that is known here. */
   add(name: string, body: unknown, source: string): boolean {
@@ -84,8 +84,8 @@ export class AwsAnswers {
     const operation = named.find((one) => Object.hasOwn(plain, fieldOf[one])) ?? named[0];
     if (operation === undefined) return false;
     const answer = { operation, suffix: name.slice(operation.length + 1), source, body: plain };
-    const known = this.#answers.get(operation);
-    if (known === undefined) this.#answers.set(operation, [answer]);
+    const known = this.answers.get(operation);
+    if (known === undefined) this.answers.set(operation, [answer]);
     else known.push(answer);
     return true;
   }
@@ -94,17 +94,17 @@ export class AwsAnswers {
     const operation = operations.find((one) => name === one || name.startsWith(`${one}-`));
     if (operation === undefined) return false;
     const code = /\(([A-Za-z.]+)\) when calling/.exec(text)?.[1] ?? absence.exec(text)?.[0] ?? '';
-    this.#refusals.push({ operation, suffix: name.slice(operation.length + 1), source, code, text: text.trim() });
+    this.refusals.push({ operation, suffix: name.slice(operation.length + 1), source, code, text: text.trim() });
     return true;
   }
 
   of(operation: Operation): readonly Answer[] {
-    return this.#answers.get(operation) ?? [];
+    return this.answers.get(operation) ?? [];
   }
 
   /** Refusals that say that the thing does not exist. */
   absent(operation: Operation): readonly Refusal[] {
-    return this.#refusals.filter((one) => one.operation === operation && absence.test(one.text));
+    return this.refusals.filter((one) => one.operation === operation && absence.test(one.text));
   }
 
   /** It was asked, and the answer says something: there it is, or there is none. */

@@ -13,12 +13,12 @@ export interface Stored {
 }
 
 export class Objects {
-  readonly #byKind = new Map<string, Stored[]>();
-  readonly #byName = new Map<string, Stored>();
+  private readonly byKind = new Map<string, Stored[]>();
+  private readonly byName = new Map<string, Stored>();
 
   /** Notes that a kind was asked for, even if nothing of it came. */
   markCollected(kind: string): void {
-    if (!this.#byKind.has(kind)) this.#byKind.set(kind, []);
+    if (!this.byKind.has(kind)) this.byKind.set(kind, []);
   }
 
   /** An object as `kubectl get -o json` prints it; what has no kind or name is left out. */
@@ -40,26 +40,26 @@ export class Objects {
     this.markCollected(kind);
     const key = keyOf(kind, name, stored.namespace);
     // The same object in two files: the one read first stays, so that nothing counts twice.
-    if (kind !== 'Event' && this.#byName.has(key)) return undefined;
-    this.#byName.set(key, stored);
-    this.#byKind.get(kind)?.push(stored);
+    if (kind !== 'Event' && this.byName.has(key)) return undefined;
+    this.byName.set(key, stored);
+    this.byKind.get(kind)?.push(stored);
     return stored;
   }
 
   isCollected(kind: string): boolean {
-    return this.#byKind.has(kind);
+    return this.byKind.has(kind);
   }
 
   of(kind: string): readonly Stored[] {
-    return this.#byKind.get(kind) ?? [];
+    return this.byKind.get(kind) ?? [];
   }
 
   find(kind: string, name: string, namespace = ''): Stored | undefined {
-    return this.#byName.get(keyOf(kind, name, namespace));
+    return this.byName.get(keyOf(kind, name, namespace));
   }
 
   kinds(): string[] {
-    return [...this.#byKind.keys()];
+    return [...this.byKind.keys()];
   }
 }
 

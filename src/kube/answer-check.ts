@@ -16,7 +16,7 @@ export interface CheckedList {
   remainingItemCount?: number;
 }
 
-/** The parts of a list of exactly this kind; anything else is no answer. */
+/** The parts of a list of exactly this kind; anything else is not an answer. */
 export function checkedList(answer: unknown, kind: string, call: string): CheckedList {
   const { kind: said, metadata, items = null } = (isRecord(answer) ? answer : {}) as RawList;
   const wanted = `a ${kind}List`;

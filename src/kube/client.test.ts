@@ -485,7 +485,7 @@ test('discovery tells whether a resource is served, and which version the server
   expect(seen[0]?.url).toBe('/apis/karpenter.sh/v1');
 });
 
-test('every request is told about, also repeats and those without an answer', async () => {
+test('every request is reported, including repeats and those without an answer', async () => {
   const facts: string[] = [];
   const { kube } = await serve(
     (_, response, count) => {

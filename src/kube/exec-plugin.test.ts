@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let plugins = 0;
 
-/** A plugin that runs `body`, with `runs` counting its runs and `info` what it was told. */
+/** A plugin that runs `body`, with `runs` counting its runs and `info` what it received. */
 function plugin(body: string, entry: Partial<ExecEntry> = {}, options: Partial<ExecPluginOptions> = {}) {
   const script = join(folder, `plugin-${plugins++}.cjs`);
   const log = `${script}.log`;
@@ -42,19 +42,19 @@ function plugin(body: string, entry: Partial<ExecEntry> = {}, options: Partial<E
     isTerminal: false,
     ...options,
   });
-  const told = (): { spec: Record<string, unknown> }[] =>
+  const reported = (): { spec: Record<string, unknown> }[] =>
     readFileSync(log, 'utf8')
       .trim()
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line));
-  return { credentials, clock, told };
+  return { credentials, clock, reported };
 }
 
 test('concurrent callers share one run, and its answer is kept until it expires', async () => {
   const clock = new VirtualClock({ settle });
   const expiry = formatTime(clock.now() + 60_000);
-  const { credentials, told } = plugin(
+  const { credentials, reported } = plugin(
     `answer({ token: 'run-' + Date.now(), expirationTimestamp: '${expiry}' })`,
     {},
     { clock },
@@ -63,31 +63,31 @@ test('concurrent callers share one run, and its answer is kept until it expires'
   expect(first[0]).toEqual(first[1]);
   await clock.runFor(59_000);
   await credentials.headers();
-  expect(told().length).toBe(1);
+  expect(reported().length).toBe(1);
   await clock.runFor(1_000);
   await credentials.headers();
-  expect(told().length).toBe(2);
+  expect(reported().length).toBe(2);
 });
 
 test('without an expiry the answer is kept until the server rejects it', async () => {
-  const { credentials, clock, told } = plugin("answer({ token: 'abc' })");
+  const { credentials, clock, reported } = plugin("answer({ token: 'abc' })");
   await credentials.headers();
   await clock.runFor(86_400_000);
   expect(await credentials.headers()).toEqual({ authorization: 'Bearer abc' });
-  expect(told().length).toBe(1);
+  expect(reported().length).toBe(1);
   expect(credentials.rejected()).toBe(true);
   await credentials.headers();
-  expect(told().length).toBe(2);
+  expect(reported().length).toBe(2);
 });
 
 test('the plugin gets our environment with its own additions, and cluster facts only if it asks', async () => {
   const body = "answer({ token: process.env.OUTER + '-' + process.env.INNER })";
   const plain = plugin(body, { env: { INNER: 'added' } });
   expect(await plain.credentials.headers()).toEqual({ authorization: 'Bearer kept-added' });
-  expect(plain.told()[0]?.spec).toEqual({ interactive: false });
+  expect(plain.reported()[0]?.spec).toEqual({ interactive: false });
   const asking = plugin(body, { env: { INNER: 'added' }, provideClusterInfo: true });
   await asking.credentials.headers();
-  expect(asking.told()[0]?.spec).toEqual({
+  expect(asking.reported()[0]?.spec).toEqual({
     interactive: false,
     cluster: { server: 'https://api', 'certificate-authority-data': 'Y2E=', config: { region: 'eu' } },
   });
@@ -97,13 +97,13 @@ test('a terminal is lent only where it is allowed and there', async () => {
   const body = "answer({ token: 'abc' })";
   const lent = plugin(body, {}, { isTerminal: true });
   await lent.credentials.headers();
-  expect(lent.told()[0]?.spec).toEqual({ interactive: true });
+  expect(lent.reported()[0]?.spec).toEqual({ interactive: true });
   const never = plugin(body, { interactiveMode: 'Never' }, { isTerminal: true });
   await never.credentials.headers();
-  expect(never.told()[0]?.spec).toEqual({ interactive: false });
+  expect(never.reported()[0]?.spec).toEqual({ interactive: false });
   const always = plugin(body, { interactiveMode: 'Always' });
   await expect(always.credentials.headers()).rejects.toThrow('needs a terminal');
-  expect(always.told()).toEqual([]);
+  expect(always.reported()).toEqual([]);
 });
 
 test('a certificate is handed over, and stays the same object while it is the same', async () => {
@@ -137,7 +137,7 @@ test('a missing plugin is reported with its install hint', async () => {
   );
 });
 
-test('a plugin that nobody can answer is ended after a minute', async () => {
+test('a plugin that no one can answer is ended after a minute', async () => {
   const { credentials, clock } = plugin('setInterval(() => {}, 1000)');
   const asked = credentials.headers().catch(String);
   await clock.runFor(60_000);

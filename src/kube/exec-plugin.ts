@@ -8,7 +8,7 @@ import { type Clock, KerfError, messageOf, parseTime } from '../base/index.ts';
 import type { ClientCertificate, Credentials } from './credentials.ts';
 import type { ExecEntry } from './kubeconfig-file.ts';
 
-/** What plugins are told about the cluster when they ask (`provideClusterInfo`), as in the ExecCredential API. */
+/** What plugins learn about the cluster when they ask (`provideClusterInfo`), as in the ExecCredential API. */
 export interface ExecClusterInfo {
   server: string;
   'tls-server-name'?: string;
@@ -35,7 +35,7 @@ interface Issued {
   expiresAtMs: number;
 }
 
-/** A plugin that nobody can answer must end by itself; one that asks a person may take as long as the person. */
+/** A plugin that no one can answer must end by itself; one that asks a person may take as long as the person. */
 const silentTimeoutMs = 60_000;
 
 export class ExecCredentials implements Credentials {

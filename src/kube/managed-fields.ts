@@ -1,4 +1,4 @@
-// Cuts `metadata.managedFields` out of the bytes of a watch event before they are parsed. Nobody here reads it, it is a
+// Cuts `metadata.managedFields` out of the bytes of a watch event before they are parsed. No one here reads it, it is a
 // third of a typical object, and parsing it costs more than finding its ends.
 //
 // Promise: what is left parses to the same event without that one field. Wherever the bytes do not look exactly as an API

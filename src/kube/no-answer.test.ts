@@ -75,7 +75,7 @@ test('a certificate that is not trusted, one for other names, and a port without
   expect(await failureAt({ server: `https://127.0.0.1:${plain}` })).toMatch(/does not speak TLS: check the port/);
 });
 
-test('a closed port and an unknown host are told apart', async () => {
+test('a closed port and an unknown host are distinguished', async () => {
   const server = createServer();
   const port = await listening(server);
   await new Promise((closed) => server.close(closed));

@@ -43,9 +43,9 @@ export interface TransportOptions {
   totalTimeoutMs?: number;
   /** Asked right before a write is sent, after every wait: false refuses it. */
   mayWrite?: () => boolean;
-  /** Told the server's time with every answer. */
+  /** Receives the server's time with every answer. */
   onServerTime?: (serverMs: number) => void;
-  /** Told about every request sent, repeats included. */
+  /** Receives every request sent, repeats included. */
   onRequest?: (facts: RequestFacts) => void;
 }
 

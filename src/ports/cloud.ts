@@ -64,7 +64,7 @@ export interface Cloud {
   list(options?: CallOptions): Promise<Instance[]>;
   instanceTypes(pool: NodePool, options?: AskOptions): Promise<readonly InstanceTypeSpec[]>;
   driftReason(claim: NodeClaim, options?: CallOptions): Promise<string | undefined>;
-  /** What keeps a machine that was launched a while ago from joining, in a clause; undefined when nothing can be told. */
+  /** What keeps a machine that was launched a while ago from joining, in a clause; undefined when nothing is known. */
   whyNotJoined?(claim: NodeClaim): Promise<string | undefined>;
   /** What it could not launch lately and will not try before its time; absent or empty, nothing. */
   failedOfferings?(options?: Pick<AskOptions, 'probing'>): FailedOffering[];

@@ -1,4 +1,4 @@
-// Runs work that somebody else wrote, for so long and no longer. The event loop waits for it, so it is ended from outside,
+// Runs work that someone else wrote, for so long and no longer. The event loop waits for it, so it is ended from outside,
 // in the middle of whatever it does: a loop, a regular expression that backtracks without end, a string that doubles.
 import { createContext, Script } from 'node:vm';
 

@@ -1,5 +1,5 @@
 // The Kube port for a leader: writes are refused, and those under way ended, once its term is over. Reads pass, because
-// looking harms nobody. Every controller that must act alone writes through this.
+// looking harms no one. Every controller that must act alone writes through this.
 import type { AbortSignalLike } from '../base/index.ts';
 import { type CallOptions, type Kube, KubeError } from '../ports/index.ts';
 

@@ -3,7 +3,7 @@ export { withinBudget } from './budget.ts';
 export { fencedKube, type Term } from './fenced-kube.ts';
 export { LeaderElection, type LeaderElectionOptions, leaderIdentity } from './leader-election.ts';
 export { type LoopMetrics, loopMetrics } from './loop-metrics.ts';
-export { type Cache, Manager, type ManagerOptions, type ManagerResult, type Part } from './manager.ts';
+export { type CachePart, Manager, type ManagerOptions, type ManagerResult, type Part } from './manager.ts';
 export { type Change, type Indexer, keyOf, type ReadableStore } from './object-store.ts';
 export { RealClock } from './real-clock.ts';
 export { done, type Outcome, type Reconciled, Reconciler, type ReconcilerOptions } from './reconciler.ts';

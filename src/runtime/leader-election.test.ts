@@ -266,7 +266,7 @@ test('a leader whose machine was suspended believes its wall clock', async () =>
   expect(contenders[0]?.election.isLeader()).toBe(false);
 });
 
-test("a leader that finds somebody else's name in the lease stops at once", async () => {
+test("a leader that finds someone else's name in the lease stops at once", async () => {
   const { clock, server, contenders, leaders } = contest(1);
   void contenders[0]?.start();
   await clock.runFor(5_000);

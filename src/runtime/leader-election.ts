@@ -29,7 +29,7 @@ export interface LeaderElectionOptions {
   /** What the leader writes on its lease beside its name, at every renewal. */
   annotations?: () => Record<string, string>;
   onFailure?: (error: unknown) => void;
-  /** Told once about each holder that is not us; `isKerf` when the lease itself says that it is one of ours. */
+  /** Called once for each holder that is not us; `isKerf` when the lease itself says that it is one of ours. */
   onHeld?: (holder: string, isKerf: boolean) => void;
 }
 
@@ -43,7 +43,7 @@ export function leaderIdentity(): string {
 
 /** Contenders ask this much later at most, so that they do not ask in step. */
 const retryJitter = 0.2;
-/** For work that ends when told to. */
+/** For work that ends when asked to. */
 const lossGraceMs = 100;
 
 export class LeaderElection {
@@ -119,7 +119,7 @@ export class LeaderElection {
         return 'stopped';
       }
       term.abort(lostReason(this.options.lease.name));
-      // At once: another process may lead, and work that does not end when told to must not keep this one alive.
+      // At once: another process may lead, and work that does not end when asked to must not keep this one alive.
       await Promise.race([work, clock.sleep(lossGraceMs)]);
       return 'lost';
     } finally {
@@ -198,7 +198,7 @@ export class LeaderElection {
     try {
       current = await kube.get(resources.leases, ref, { signal });
     } catch (thrown) {
-      // A lease that somebody deleted still binds whoever saw it held: its holder may not know yet.
+      // A lease that someone deleted still binds whoever saw it held: its holder may not know yet.
       if (!isKubeError(thrown, 'NotFound') || this.isHeldByAnother()) throw thrown;
       const spec = this.spec(undefined);
       const metadata = { ...ref, annotations: { [holderAnnotation]: identity } };
@@ -206,7 +206,7 @@ export class LeaderElection {
       return true;
     }
     this.observe(current);
-    // Somebody else's name in it while we thought we led: the term is over, whatever the clock says.
+    // Someone else's name in it while we thought we led: the term is over, whatever the clock says.
     if (this.holder !== undefined && this.holder !== identity) this.leadsUntilMs = Number.NEGATIVE_INFINITY;
     return !this.isHeldByAnother() && (await this.write(current, signal));
   }

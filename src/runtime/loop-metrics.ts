@@ -141,7 +141,7 @@ export function loopMetrics(metrics: Metrics): LoopMetrics {
 
 const verbs: Record<string, string> = { POST: 'CREATE', PUT: 'UPDATE' };
 
-/** What a request is about, from its path; nothing for a watch, which is no question, and for paths outside the API. */
+/** What a request is about, from its path; nothing for a watch, which is not a question, and for paths outside the API. */
 function targetOf(method: string, path: string): Labels | undefined {
   const [plain = '', query = ''] = path.split('?');
   const match = /^\/(?:api|apis\/([^/]+))\/([^/]+)\/(?:namespaces\/[^/]+\/)?([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?$/.exec(

@@ -1,7 +1,7 @@
 import { setImmediate as settle } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../base/index.ts';
-import { type Cache, type LeaderElection, Manager, type ManagerOptions, type Part } from './index.ts';
+import { type CachePart, type LeaderElection, Manager, type ManagerOptions, type Part } from './index.ts';
 
 function bench(options: (tools: Tools) => Partial<ManagerOptions> = () => ({})) {
   const clock = new VirtualClock({ settle });
@@ -16,7 +16,7 @@ function bench(options: (tools: Tools) => Partial<ManagerOptions> = () => ({})) 
       log.push(`-${name}`);
     },
   });
-  const cache = (name: string, syncsInMs: number): Cache => {
+  const cache = (name: string, syncsInMs: number): CachePart => {
     let isSynced = false;
     return {
       ...part(name),
@@ -50,7 +50,7 @@ interface Tools {
   clock: VirtualClock;
   log: string[];
   part(name: string, endsInMs?: number): Part;
-  cache(name: string, syncsInMs: number): Cache;
+  cache(name: string, syncsInMs: number): CachePart;
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {
@@ -139,10 +139,10 @@ test('a part that fails, or ends on its own, stops the others and is the error',
   expect(failing.log.slice(-3)).toEqual(['-health', '-pods', '-nodes']);
   const ending = bench(() => ({ always: [{ name: 'short', run: async () => {} }] }));
   await ending.clock.runFor(1_000);
-  expect(await ending.result).toBe('short ended without being told to');
+  expect(await ending.result).toBe('short ended unexpectedly');
 });
 
-test('with nothing to lead, caches run until told to stop', async () => {
+test('with nothing to lead, caches run until asked to stop', async () => {
   const { clock, stop, result, log } = bench(() => ({ leading: [] }));
   await clock.runFor(60_000);
   expect(log).not.toContain('-pods');

@@ -4,7 +4,7 @@
 // Promises:
 // 1. A part that should only run while leading starts after every cache is synced, and is stopped before the lease is
 //    given up and before any cache stops.
-// 2. A part that fails, or ends without being told to, stops all the others; `run` rejects with its error.
+// 2. A part that fails, or ends without being asked to, stops all the others; `run` rejects with its error.
 // 3. A part that does not end within the grace time is named in the result and left behind, never waited for longer.
 import { type Clock, KerfError } from '../base/index.ts';
 import type { LeaderElection } from './leader-election.ts';
@@ -15,7 +15,7 @@ export interface Part {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface Cache extends Part {
+export interface CachePart extends Part {
   readonly isSynced: boolean;
   /** For how long it has heard nothing from its source, where it has one. */
   readonly silentMs?: number;
@@ -24,7 +24,7 @@ export interface Cache extends Part {
 
 export interface ManagerOptions {
   clock: Clock;
-  caches: readonly Cache[];
+  caches: readonly CachePart[];
   /** Run on every replica: health, metrics. */
   always?: readonly Part[];
   /** Run by the leader alone. */
@@ -94,7 +94,7 @@ export class Manager {
     for (const part of parts) {
       const ended = part.run(signal).then(
         () => {
-          if (!signal.aborted) failed.note(new KerfError('PartEnded', `${part.name} ended without being told to`));
+          if (!signal.aborted) failed.note(new KerfError('PartEnded', `${part.name} ended unexpectedly`));
         },
         (thrown: unknown) => {
           if (!signal.aborted || thrown !== signal.reason) failed.note(thrown);

@@ -72,7 +72,7 @@ export class ObjectStore<T extends KubeObject> implements ReadableStore<T> {
     const changes: Change<T>[] = [];
     for (const [key, old] of before) {
       const now = next.get(key);
-      // The same name with another uid is another object: the first one went while nobody looked.
+      // The same name with another uid is another object: the first one went while no one looked.
       if (now === undefined || now.metadata.uid !== old.metadata.uid) changes.push({ kind: 'deleted', object: old });
     }
     for (const [key, object] of next) {

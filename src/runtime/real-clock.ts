@@ -1,5 +1,5 @@
-// The clock of the machine: `now` is its wall clock as it is, right again as soon as somebody corrects it; lengths of time
-// and timers go by the monotonic clock, which nobody sets. That one stands still while a machine is suspended: who must not
+// The clock of the machine: `now` is its wall clock as it is, right again as soon as someone corrects it; lengths of time
+// and timers go by the monotonic clock, which no one sets. That one stands still while a machine is suspended: who must not
 // under-count then (a leader's own term) looks at both.
 import { type AbortSignalLike, type Clock, sleepWith, type Timer, TimerQueue } from '../base/index.ts';
 

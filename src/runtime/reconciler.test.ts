@@ -95,7 +95,7 @@ test('stopping lets the keys under way finish, tells them, and starts no others'
   const { clock, reconciler, stop, running } = bench(async (key, signal) => {
     log.push(`start ${key}`);
     await clock.sleep(1_000);
-    log.push(`end ${key}, told ${signal.aborted}`);
+    log.push(`end ${key}, aborted ${signal.aborted}`);
     return done;
   }, 1);
   reconciler.queue.add('a');
@@ -104,6 +104,6 @@ test('stopping lets the keys under way finish, tells them, and starts no others'
   stop.abort();
   await clock.runFor(500);
   await running;
-  expect(log).toEqual(['start a', 'end a, told true']);
+  expect(log).toEqual(['start a', 'end a, aborted true']);
   expect(clock.nextDueMs()).toBeUndefined();
 });

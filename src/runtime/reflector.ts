@@ -35,7 +35,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   /** Objects per page of a list. */
   pageSize?: number;
   random?: () => number;
-  /** Told about every failure and how long until the next try. */
+  /** Receives every failure and how long until the next try. */
   onFailure?: (error: unknown, retryInMs: number) => void;
 }
 
@@ -101,7 +101,7 @@ export class Reflector<T extends KubeObject> {
   private heardMs: number;
   /** Where to resume; undefined when only a new listing helps. */
   private version: string | undefined;
-  /** The last watch ended by a failure, and nobody has asked since where the server's history is. */
+  /** The last watch ended by a failure, and no one has asked since where the server's history is. */
   private wasInterrupted = false;
   private streaming: boolean;
   private streamingFailures = 0;
@@ -159,7 +159,7 @@ export class Reflector<T extends KubeObject> {
         const healthyAfterMs = isKubeError(thrown, 'Transport') ? shortestWatchMs : healthyMs;
         if (clock.elapsed() - startedMs >= healthyAfterMs) this.backoff.reset();
         waitMs = this.afterFailure(thrown);
-        // Asked for again all the same: somebody may install it any time.
+        // Asked for again all the same: someone may install it any time.
         if (this.isAbsence(thrown)) await this.empty();
       }
       try {

@@ -1,5 +1,5 @@
 // What is being worked on, and for how long. Every call that work waits for ends within minutes, so work that has not
-// ended after many of them hangs: on a lock, a promise nobody keeps, a bug. The process says so to whoever may restart it,
+// ended after many of them hangs: on a lock, a promise no one keeps, a bug. The process says so to whoever may restart it,
 // instead of looking healthy while a controller does nothing any more.
 import type { Clock } from '../base/index.ts';
 

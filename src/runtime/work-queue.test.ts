@@ -60,7 +60,7 @@ test('failures wait twice as long each time, up to the limit, until the key succ
   expect(queue.retry('a')).toBe(100);
 });
 
-test('a worker waits for a key, is told how long it had been ready, and is let go when the queue closes', async () => {
+test('a worker waits for a key, learns how long it had been ready, and is let go when the queue closes', async () => {
   const { clock, queue } = queueAt();
   const first = queue.take();
   const second = queue.take();

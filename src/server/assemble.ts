@@ -1,5 +1,5 @@
 // Puts the controllers together: one cache per resource anyone watches, the cluster model fed from the caches, one
-// reconciler per controller, and the gate that keeps objects nobody can work with from all of them. The controller process,
+// reconciler per controller, and the gate that keeps objects that cannot be worked with from all of them. The controller process,
 // the embedded cluster and the scenario tests all run what this builds.
 //
 // Order matters: the model subscribes to every cache before any controller does, so a controller that is woken by a
@@ -11,7 +11,7 @@ import {
   type ControllerContext,
   type ControllerSettings,
   type Controllers,
-  compileStrangersSelector,
+  compileUntrustedSelector,
   controllersOf,
   type DecisionRecording,
   isServedBy,
@@ -23,7 +23,7 @@ import { type NodeVerdict, planSnapshotInSlices, type Snapshot } from '../core/i
 import type { Cloud, Kube, KubeObject, Log, Metrics, Node, Pod, Recorder, Resource } from '../ports/index.ts';
 import { isKubeError, resources } from '../ports/index.ts';
 import {
-  type Cache,
+  type CachePart,
   type Change,
   loopMetrics,
   type Part,
@@ -59,7 +59,7 @@ export interface AssemblyOptions {
   decisions?: DecisionRing;
   /** Writes down what decisions look at. */
   recording?: DecisionRecording;
-  /** Told the verdicts about all nodes whenever they were found anew. */
+  /** Receives the verdicts about all nodes whenever they were found anew. */
   onVerdicts?: (verdicts: readonly NodeVerdict[]) => void;
   /** What runs; every controller that needs no provider of its own unless more, or only some, are asked for. */
   controllers?: (context: ControllerContext, objects: RefusedObjects) => Controllers;
@@ -67,7 +67,7 @@ export interface AssemblyOptions {
 
 export interface Assembly {
   context: ControllerContext;
-  caches: readonly Cache[];
+  caches: readonly CachePart[];
   /** What every replica runs beside its caches. */
   always: readonly Part[];
   /** What only the leader runs. */
@@ -179,7 +179,7 @@ export function assemble(options: AssemblyOptions): Assembly {
         clock,
         planSnapshotInSlices(snapshot, {
           ...given,
-          compileDeviceSelector: compileStrangersSelector,
+          compileDeviceSelector: compileUntrustedSelector,
           stopwatch: () => performance.now(),
         }),
       ),
@@ -196,7 +196,7 @@ export function assemble(options: AssemblyOptions): Assembly {
   const { controllers, loops } = (options.controllers ?? controllersOf)(context, gate);
   for (const { sources } of controllers) for (const { resource, optional } of sources) reflectorOf(resource, optional);
   const observer = loopMetrics(options.metrics);
-  const caches = [...reflectors].map(([name, reflector]): Cache => asCache(name, reflector));
+  const caches = [...reflectors].map(([name, reflector]): CachePart => asCache(name, reflector));
   return {
     context,
     touches,
@@ -273,7 +273,7 @@ function feed(
 }
 
 /** The caches that are not filled yet, by name. */
-export function unsynced(caches: readonly Cache[]): string {
+export function unsynced(caches: readonly CachePart[]): string {
   return caches
     .filter((cache) => !cache.isSynced)
     .map((cache) => cache.name)
@@ -284,14 +284,14 @@ export function unsynced(caches: readonly Cache[]): string {
 const staleMs = 240_000;
 
 /** The caches that may be behind because nothing was heard for long, by name; empty when there are none. */
-export function stale(caches: readonly Cache[]): string {
+export function stale(caches: readonly CachePart[]): string {
   return caches
     .filter(({ isSynced, silentMs = 0 }) => isSynced && silentMs > staleMs)
     .map(({ name, silentMs = 0 }) => `${name} heard nothing for ${Math.round(silentMs / 1000)} s`)
     .join(', ');
 }
 
-function asCache(name: string, reflector: Reflector<KubeObject>): Cache {
+function asCache(name: string, reflector: Reflector<KubeObject>): CachePart {
   return {
     name: `cache ${name}`,
     get isSynced() {
@@ -306,7 +306,7 @@ function asCache(name: string, reflector: Reflector<KubeObject>): Cache {
 }
 
 /** The model is complete when every cache is; a cache that comes last says so. */
-function populating(cluster: Cluster, caches: readonly Cache[]): Cache {
+function populating(cluster: Cluster, caches: readonly CachePart[]): CachePart {
   const whenSynced = async (): Promise<void> => {
     await Promise.all(caches.map((cache) => cache.whenSynced()));
     cluster.markPopulated();

@@ -1,4 +1,4 @@
-// Who is at work: which controller, in which reconcile. Known from the surroundings of a call, so that nobody has to pass
+// Who is at work: which controller, in which reconcile. Known from the surroundings of a call, so that no one has to pass
 // it on; calls to the provider are counted by it, and log lines carry it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-// The controller process: everything that `kerf controller` runs, wired once. Ends when told to, when leadership is
+// The controller process: everything that `kerf controller` runs, wired once. Ends when asked to, when leadership is
 // lost, or when a part fails; the caller turns that into an exit code.
 //
 // 1. Probes answer from the first moment; /readyz only when every cache is filled and fresh; /healthz fails when a controller hangs.
@@ -81,7 +81,7 @@ export interface ProviderTools {
   serverVersion(): Promise<string>;
 }
 
-/** Of requests that nobody answered. */
+/** Of requests that no one answered. */
 const noAnswer = '<error>';
 
 /** Requests of the election are few, and must get through while everything else is throttled. */

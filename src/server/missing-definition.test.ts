@@ -5,7 +5,7 @@ import { whatToInstall } from './missing-definition.ts';
 const notFound = new KubeError({ status: 404, reason: 'NotFound', message: '404 page not found' });
 const pools = { group: 'karpenter.sh', plural: 'nodepools' };
 
-test('a kind of ours that the cluster does not know is told with the command that installs it', () => {
+test('a kind of ours that the cluster does not know is reported with the command that installs it', () => {
   expect(whatToInstall(notFound, pools).hint).toContain('nodepools.karpenter.sh: run kerf crds | kubectl apply');
 });
 

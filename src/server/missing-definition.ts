@@ -1,5 +1,5 @@
-// The first thing that goes wrong in a new cluster: nobody installed our definitions. The API server says "404 page not
-// found" then, which helps nobody.
+// The first thing that goes wrong in a new cluster: no one installed our definitions. The API server says "404 page not
+// found" then, which helps no one.
 import { kinds } from '../api/index.ts';
 import { isKubeError, type Resource } from '../ports/index.ts';
 

@@ -1,4 +1,4 @@
-// Whether the model knows the whole cluster, told from the first moment on, leading or not: as metrics, and in the log
+// Whether the model knows the whole cluster, reported from the first moment on, leading or not: as metrics, and in the log
 // when it takes long. Nothing is planned until then, and people should not have to guess why.
 import type { Clock } from '../base/index.ts';
 import type { Log, Metrics } from '../ports/index.ts';

@@ -13,7 +13,7 @@ interface Page {
   meaning: string;
   contentType: string;
   fileName?: string;
-  /** Undefined while somebody else is being served. */
+  /** Undefined while someone else is being served. */
   read(seconds: number): string | Promise<string | undefined>;
 }
 
@@ -70,7 +70,7 @@ export async function startProfiler(): Promise<Profiler> {
       const seconds = asked > 0 ? Math.min(mostSeconds, asked) : defaultSeconds;
       const text = await page.read(seconds);
       if (text === undefined) {
-        response.writeHead(409).end(`a ${name} is being taken for somebody else; ask again when it is over\n`);
+        response.writeHead(409).end(`a ${name} is being taken for another client; ask again when it is over\n`);
         return true;
       }
       const { contentType, fileName } = page;
@@ -82,7 +82,7 @@ export async function startProfiler(): Promise<Profiler> {
   };
 }
 
-/** One at a time: a process has one profiler, and V8 ends a process that stops it twice. Who asks meanwhile is told. */
+/** One at a time: a process has one profiler, and V8 ends a process that stops it twice. Who asks meanwhile is refused. */
 function cpuProfiler(session: Session): (seconds: number) => Promise<string | undefined> {
   let isBusy = false;
   return async (seconds) => {

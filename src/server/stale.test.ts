@@ -9,7 +9,7 @@ const cache = (name: string, silentMs: number | undefined, isSynced = true) => (
   run: () => Promise.resolve(),
 });
 
-test('caches that heard nothing for four minutes are named; those that are not filled yet are told elsewhere', () => {
+test('caches that heard nothing for four minutes are named; those that are not filled yet are reported elsewhere', () => {
   expect(stale([cache('cache pods', 60_000), cache('model', undefined)])).toBe('');
   expect(
     stale([cache('cache pods', 241_000), cache('cache nodes', 600_000, false), cache('cache leases', 7_200_000)]),

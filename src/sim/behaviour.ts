@@ -11,7 +11,7 @@ export interface BehaviourOptions {
   /** Uniform in [0, 1); seeded for runs that must be alike. */
   random: () => number;
   kubelets?: Omit<FakeKubeletOptions, 'caches' | 'random' | 'onFailure'>;
-  /** Told about writes and watches that fail and are tried again. */
+  /** Receives writes and watches that fail and are tried again. */
   onFailure?: (error: unknown) => void;
 }
 

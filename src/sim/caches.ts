@@ -9,7 +9,7 @@ export interface CachesOptions {
   clock: Clock;
   /** Uniform in [0, 1): spreads reconnections. */
   random: () => number;
-  /** Told when a watch fails and will be tried again. */
+  /** Called when a watch fails and will be tried again. */
   onFailure?: (error: unknown, retryInMs: number) => void;
 }
 

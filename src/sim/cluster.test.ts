@@ -7,7 +7,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { VirtualClock } from '../base/index.ts';
 import { isKubeError, type KubeObject, type Resource, resources } from '../ports/index.ts';
 import { patch } from './api/verbs/patch.ts';
-import { type Cluster, createCluster } from './cluster.ts';
+import { createCluster, type EmbeddedCluster } from './cluster.ts';
 import { SimKube } from './sim-kube.ts';
 
 const configMaps: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
@@ -21,7 +21,7 @@ const crds: Resource = {
 const widgets: Resource = { group: 'x.io', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: false };
 
 let clock: VirtualClock;
-let cluster: Cluster;
+let cluster: EmbeddedCluster;
 let kube: SimKube;
 beforeEach(async () => {
   clock = new VirtualClock({ settle });
@@ -271,7 +271,7 @@ test('events are forgotten an hour after they were last written', async () => {
   expect(await exists(events, 'renewed')).toBe(false);
 });
 
-test('an apply that says the same in other words is no change and no conflict', async () => {
+test('an apply that says the same in other words is neither a change nor a conflict', async () => {
   const deployment = (cpu: unknown): object => ({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -292,14 +292,14 @@ test('an apply that says the same in other words is no change and no conflict', 
   await apply('b', '0.5');
 });
 
-test('whoever makes the clock of a kept cluster is told the latest moment it speaks of', async () => {
+test('whoever makes the clock of a kept cluster learns the latest moment it speaks of', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kerf-cluster-'));
   const stateFile = join(folder, 'state');
-  const told: (number | undefined)[] = [];
+  const reported: (number | undefined)[] = [];
   const open = () =>
     createCluster({
       clock: (latestMs) => {
-        told.push(latestMs);
+        reported.push(latestMs);
         return clock;
       },
       stateFile,
@@ -311,7 +311,7 @@ test('whoever makes the clock of a kept cluster is told the latest moment it spe
   await client.create(resources.leases, { metadata: { name: 'node', namespace: 'default' }, spec: { renewTime } });
   await first.stop();
   await (await open()).stop();
-  expect(told).toEqual([undefined, clock.now() + 5_000]);
+  expect(reported).toEqual([undefined, clock.now() + 5_000]);
   rmSync(folder, { recursive: true });
 });
 

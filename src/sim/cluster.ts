@@ -30,7 +30,7 @@ export interface ClusterOptions {
   historySize?: number;
 }
 
-export interface Cluster {
+export interface EmbeddedCluster {
   machinery: Machinery;
   /** Stops the controllers and closes the state file. */
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ const systemPriorities: [string, number, string][] = [
   ['system-node-critical', 2_000_001_000, 'Pods their node cannot work without.'],
 ];
 
-export async function createCluster(options: ClusterOptions): Promise<Cluster> {
+export async function createCluster(options: ClusterOptions): Promise<EmbeddedCluster> {
   const store = new Store({
     identity: createIdentity(options.seed ?? 1),
     ...(options.historySize !== undefined && { historySize: options.historySize }),

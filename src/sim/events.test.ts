@@ -6,7 +6,7 @@ import { createCluster } from './cluster.ts';
 import { events, eventTeller } from './events.ts';
 import { SimKube } from './sim-kube.ts';
 
-test('of one object so much is told and then little by little; others are told of as before', async () => {
+test('of one object so much is reported and then little by little; others as before', async () => {
   const clock = new VirtualClock({ settle });
   const cluster = await createCluster({ clock });
   const kube = new SimKube(cluster.machinery);
@@ -17,14 +17,14 @@ test('of one object so much is told and then little by little; others are told o
       { metadata: { name: uid, namespace: 'default', uid } },
       { type: 'Normal', reason: 'R', message: '' },
     );
-  const told = async (uid: string): Promise<number> =>
+  const reported = async (uid: string): Promise<number> =>
     (await kube.list(events)).items.filter(({ metadata }) => metadata.name?.startsWith(`${uid}.`)).length;
   for (let i = 0; i < 100; i++) about('busy');
   about('quiet');
-  expect(await told('busy')).toBe(25);
-  expect(await told('quiet')).toBe(1);
+  expect(await reported('busy')).toBe(25);
+  expect(await reported('quiet')).toBe(1);
   await clock.runFor(11 * 60_000);
   for (let i = 0; i < 100; i++) about('busy');
-  expect(await told('busy')).toBe(27);
+  expect(await reported('busy')).toBe(27);
   await cluster.stop();
 });

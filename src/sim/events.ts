@@ -23,18 +23,18 @@ export const events: Resource<EventObject> = {
   namespaced: true,
 };
 
-export interface Told {
+export interface Report {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
 }
 
-export type Tell = (resource: Resource, object: KubeObject, told: Told) => void;
+export type Tell = (resource: Resource, object: KubeObject, reported: Report) => void;
 
 /** As the recorders of Kubernetes: so many events about one object, then one in five minutes. */
 const burst = 25;
 const refillMs = 300_000;
-/** Objects whose events are counted; who has not been told about for longest is forgotten. */
+/** Objects whose events are counted; the one without a report for longest is forgotten. */
 const mostCounted = 4_096;
 
 /** `component` is who says it, as `kubectl describe` shows. */
@@ -50,7 +50,7 @@ export function eventTeller(kube: Kube, clock: Clock, component: string): Tell {
     if (left.size > mostCounted) left.delete(left.keys().next().value ?? '');
     return events < 1;
   };
-  return (resource, object, told) => {
+  return (resource, object, reported) => {
     if (isTooMuch(object.metadata.uid ?? '')) return;
     const { name = '', namespace = 'default', uid, resourceVersion } = object.metadata;
     const time = formatTime(clock.now());
@@ -58,7 +58,7 @@ export function eventTeller(kube: Kube, clock: Clock, component: string): Tell {
     const event: EventObject = {
       metadata: { name: `${name}.${clock.now().toString(16)}${(count++).toString(16)}`, namespace },
       involvedObject: { apiVersion, kind: resource.kind, name, namespace, uid, resourceVersion },
-      ...told,
+      ...reported,
       source: { component },
       firstTimestamp: time,
       lastTimestamp: time,
@@ -66,7 +66,7 @@ export function eventTeller(kube: Kube, clock: Clock, component: string): Tell {
       reportingComponent: component,
       reportingInstance: '',
     };
-    // What is told is a courtesy: a namespace on its way out refuses it, and nothing depends on it.
+    // What is reported is a courtesy: a namespace on its way out refuses it, and nothing depends on it.
     kube.create(events, event).catch(() => undefined);
   };
 }

@@ -4,7 +4,7 @@ export { isCatalogueFile, readCatalogueFile } from './cloud/catalogue/catalogue-
 export { genericCatalogue } from './cloud/catalogue/generic.ts';
 export { kwokProviderFacts } from './cloud/catalogue/provider-facts.ts';
 export { KwokCloud, type KwokCloudOptions, kwokNodeClasses } from './cloud/kwok-cloud.ts';
-export { type Cluster, type ClusterOptions, createCluster } from './cluster.ts';
+export { type ClusterOptions, createCluster, type EmbeddedCluster } from './cluster.ts';
 export { type ApiServer, type ApiServerOptions, serveApi } from './http/server.ts';
 export { type FakeKubeletOptions, type FakeKubelets, startFakeKubelets } from './kubelet/fake-kubelets.ts';
 export { SimKube } from './sim-kube.ts';

@@ -37,28 +37,28 @@ const defaultManager = 'kerf';
 const bookmarkMs = 60_000;
 
 export class SimKube implements Kube {
-  readonly #machinery: Machinery;
+  private readonly machinery: Machinery;
 
   constructor(machinery: Machinery) {
-    this.#machinery = machinery;
+    this.machinery = machinery;
   }
 
   async get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T> {
-    const definition = this.#enter(resource, options);
-    return given<T>(get(this.#machinery, definition, ref.namespace, ref.name));
+    const definition = this.enter(resource, options);
+    return given<T>(get(this.machinery, definition, ref.namespace, ref.name));
   }
 
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
-    const definition = this.#enter(resource, options);
-    const listing = list(this.#machinery, definition, options);
+    const definition = this.enter(resource, options);
+    const listing = list(this.machinery, definition, options);
     const items = Array.from(listing.objects, (object) => given<T>(object));
     return { items, resourceVersion: String(listing.revision), ...listing.rest() };
   }
 
   async *watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>> {
-    const definition = this.#enter(resource, options);
-    const { clock } = this.#machinery;
-    const watcher = watch(this.#machinery, definition, {
+    const definition = this.enter(resource, options);
+    const { clock } = this.machinery;
+    const watcher = watch(this.machinery, definition, {
       ...options,
       ...(options.sendInitialEvents !== undefined && { resourceVersionMatch: 'NotOlderThan' }),
     });
@@ -106,19 +106,19 @@ export class SimKube implements Kube {
   }
 
   async create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
-    const definition = this.#enter(resource, options);
+    const definition = this.enter(resource, options);
     const namespace = definition.namespaced ? object.metadata.namespace : undefined;
-    return given<T>(create(this.#machinery, definition, namespace, thaw(object), callOf(options)));
+    return given<T>(create(this.machinery, definition, namespace, thaw(object), callOf(options)));
   }
 
   async replace<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
-    const definition = this.#enter(resource, options);
+    const definition = this.enter(resource, options);
     const { namespace, name = '' } = object.metadata;
     if (options?.subresource === 'scale') {
-      return updateScale(this.#machinery, definition, namespace, name, thaw(object), callOf(options)) as unknown as T;
+      return updateScale(this.machinery, definition, namespace, name, thaw(object), callOf(options)) as unknown as T;
     }
     const target = { definition, namespace, name, subresource: options?.subresource };
-    return given<T>(update(this.#machinery, target, thaw(object), callOf(options)).object);
+    return given<T>(update(this.machinery, target, thaw(object), callOf(options)).object);
   }
 
   async patch<T extends KubeObject>(
@@ -127,7 +127,7 @@ export class SimKube implements Kube {
     change: Patch,
     options?: WriteOptions,
   ): Promise<T> {
-    const definition = this.#enter(resource, options);
+    const definition = this.enter(resource, options);
     const { namespace, name } = ref;
     const body: PatchBody = {
       ...change,
@@ -135,39 +135,32 @@ export class SimKube implements Kube {
       ...(change.type === 'apply' && { force: change.force }),
     };
     if (options?.subresource === 'scale') {
-      return patchScale(this.#machinery, definition, namespace, name, body, callOf(options)) as unknown as T;
+      return patchScale(this.machinery, definition, namespace, name, body, callOf(options)) as unknown as T;
     }
     const target = { definition, namespace, name, subresource: options?.subresource };
-    return given<T>(patch(this.#machinery, target, body, callOf(options)).object);
+    return given<T>(patch(this.machinery, target, body, callOf(options)).object);
   }
 
   async delete(resource: Resource, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
-    const definition = this.#enter(resource, options);
-    remove(this.#machinery, definition, ref.namespace, ref.name, options);
+    const definition = this.enter(resource, options);
+    remove(this.machinery, definition, ref.namespace, ref.name, options);
   }
 
   async evict(ref: ObjectRef & { namespace: string }, options: DeleteOptions = {}): Promise<void> {
-    evict(this.#machinery, this.#pods(options), ref.namespace, ref.name, options);
+    evict(this.machinery, this.pods(options), ref.namespace, ref.name, options);
   }
 
   async bind(ref: ObjectRef & { namespace: string }, node: string, options?: CallOptions): Promise<void> {
-    bind(
-      this.#machinery,
-      this.#pods(options),
-      ref.namespace,
-      ref.name,
-      { target: { kind: 'Node', name: node } },
-      false,
-    );
+    bind(this.machinery, this.pods(options), ref.namespace, ref.name, { target: { kind: 'Node', name: node } }, false);
   }
 
-  #pods(options: CallOptions | undefined): ResourceDefinition {
-    return this.#enter({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }, options);
+  private pods(options: CallOptions | undefined): ResourceDefinition {
+    return this.enter({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }, options);
   }
 
-  #enter(resource: Resource, options: (CallOptions & { subresource?: string }) | undefined): ResourceDefinition {
+  private enter(resource: Resource, options: (CallOptions & { subresource?: string }) | undefined): ResourceDefinition {
     throwIfAborted(options?.signal);
-    const definition = this.#machinery.registry.find(resource.group, resource.version, resource.plural);
+    const definition = this.machinery.registry.find(resource.group, resource.version, resource.plural);
     if (definition === undefined) throw noSuchResource(resource);
     const sub = options?.subresource;
     if (sub !== undefined && !definition.subresources.some((known) => known === sub)) throw notFound(definition, sub);
@@ -193,20 +186,20 @@ const callOf = (options: WriteOptions | undefined): WriteCall => ({
   fieldValidation: 'Ignore',
 });
 
-/** A promise that can be had again and again. */
+/** A promise that can be awaited again and again. */
 class Gate {
   opened: Promise<void> = Promise.resolve();
-  #resolve: (() => void) | undefined;
+  private resolve: (() => void) | undefined;
 
   close(): void {
-    if (this.#resolve !== undefined) return;
+    if (this.resolve !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.opened = promise;
-    this.#resolve = resolve;
+    this.resolve = resolve;
   }
 
   open(): void {
-    this.#resolve?.();
-    this.#resolve = undefined;
+    this.resolve?.();
+    this.resolve = undefined;
   }
 }

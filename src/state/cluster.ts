@@ -47,7 +47,7 @@ export class Cluster {
   readonly machines = new Machines();
   readonly pods = new PodIndex();
   readonly nodePools = new ObjectStore<NodePool>();
-  /** Filed under provider ids, as the claims are: more than one of either is a mistake somebody has to tell. */
+  /** Filed under provider ids, as the claims are: more than one of either is a mistake someone has to tell. */
   readonly nodes = new ObjectStore<Node>((node) => node.spec?.providerID || undefined);
   readonly claims = new ObjectStore<NodeClaim>((claim) => claim.status?.providerID || undefined);
   readonly context: Record<ContextKind, ObjectStore<KubeObject>>;

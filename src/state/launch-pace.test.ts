@@ -60,7 +60,7 @@ test('what was launched within ten minutes is proven, until it fails', () => {
   expect(pace.isProven([large], 2)).toBe(false);
 });
 
-test('listeners are told of every answer until they leave', () => {
+test('listeners are notified of every answer until they leave', () => {
   const heard: boolean[] = [];
   const leave = pace.onAnswer((isLaunched) => heard.push(isLaunched));
   pace.succeeded('default', offering('m5.large'), 0);
@@ -70,7 +70,7 @@ test('listeners are told of every answer until they leave', () => {
   expect(heard).toEqual([true, false]);
 });
 
-test('launches that are no probes wait a minute after a failure, then two, up to ten, until one succeeds', () => {
+test('launches that are not probes wait a minute after a failure, then two, up to ten, until one succeeds', () => {
   const pauses: number[] = [];
   let nowMs = 0;
   for (let failure = 0; failure < 6; failure++) {

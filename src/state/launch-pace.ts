@@ -18,7 +18,7 @@ interface Allowance {
   /** Launches at once. */
   most: number;
   failures: number;
-  /** Of launches that are no probes. */
+  /** Of launches that are not probes. */
   notBeforeMs: number;
 }
 
@@ -48,7 +48,7 @@ export class LaunchPace {
     return this.failures.size > 0;
   }
 
-  /** `listener` is told of every launch whether it worked, until the result is called. */
+  /** `listener` receives every launch and whether it worked, until the result is called. */
   onAnswer(listener: (isLaunched: boolean) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -23,7 +23,7 @@ export function conditionOf(
   return object.status?.conditions?.find((condition) => condition.type === type)?.status;
 }
 
-/** Unmanaged nodes count as registered and initialized: nobody will label them. */
+/** Unmanaged nodes count as registered and initialized: no one will label them. */
 export function isRegistered(machine: Machine): boolean {
   if (machine.claim === undefined) return true;
   return machine.node?.metadata.labels?.[label.registered] === 'true';

@@ -4,7 +4,7 @@ import { annotation } from '../api/index.ts';
 import type { KubeObject, Node, Pod, PodDisruptionBudget } from '../ports/index.ts';
 import { isTerminal } from './pod-classes.ts';
 
-/** A pod that waits is no news: consolidation has nothing to gain from it. */
+/** A pod that waits is not news: consolidation has nothing to gain from it. */
 export function isPodNews(before: Pod | undefined, after: Pod): boolean {
   if (before?.spec?.nodeName !== after.spec?.nodeName) return true;
   if (before === undefined || !after.spec?.nodeName) return false;

@@ -27,7 +27,7 @@ test('a later refusal clears the places, not the first try', () => {
   expect(decisions.of('a/b')).toEqual({ seenMs: 1, triedMs: 2 });
 });
 
-test('a pod nobody saw coming is tried all the same, without a wait to tell of', () => {
+test('a pod no one saw coming is tried all the same, without a wait to tell of', () => {
   const decisions = new PodDecisions();
   expect(decisions.refuse('a/b', 2)).toBeUndefined();
   decisions.forget('a/b');

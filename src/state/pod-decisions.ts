@@ -1,5 +1,5 @@
 // What was decided about waiting pods, and when: first seen, first tried, first found a place, first found one in a pool
-// whose nodes register. How long pods wait for us, and how long for everybody else, is told from these times.
+// whose nodes register. How long pods wait for us, and how long for everybody else, is reported from these times.
 //
 // Each time is noted once. A pod that loses its place again starts anew; one that is gone, or has a node, is forgotten.
 export interface Decisions {

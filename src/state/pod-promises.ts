@@ -1,4 +1,4 @@
-// Which waiting pods a NodeClaim was made for, so that they can be told when it fails. Only a memory of this process: after
+// Which waiting pods a NodeClaim was made for, so that they can be notified when it fails. Only a memory of this process: after
 // a restart the next plan makes new promises.
 
 /** Claims that are remembered; the oldest go first. */

@@ -27,7 +27,7 @@ describe('the model', () => {
     expect(labelOf(state)).toBe('second');
   });
 
-  test('takes versions that nobody can compare', () => {
+  test('takes versions that cannot be compared', () => {
     const state = cluster();
     state.setNode(node('abc', 'first'));
     state.setNode(node('abb', 'second'));
@@ -61,7 +61,7 @@ describe('the model', () => {
     expect(labelOf(state)).toBe('restored');
   });
 
-  test('does not go back when the watch shows for the first time what an answer told already', () => {
+  test('does not go back when the watch shows for the first time what an answer reported already', () => {
     const state = cluster();
     state.setNode(node('10', 'answered'));
     state.noteShown(node('9', 'created'), undefined);

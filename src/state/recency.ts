@@ -1,5 +1,5 @@
 // Objects reach the model on two ways: the watch, and the answer to a write of our own. The answer is usually first, so
-// what the watch brings afterwards may be older, and an answer may come after the watch told that the object is gone.
+// what the watch brings afterwards may be older, and an answer may come after the watch reported that the object is gone.
 // This tells news from such echoes, so that the model never goes back in time. Unless the watch itself did: an object that
 // it shows again (after a wrong listing, after it could not be parsed) or as it once was (after a restored backup) is so.
 import { isAtOrBefore } from '../base/index.ts';
@@ -13,7 +13,7 @@ export class Recency {
   /** Set back and not taken yet. */
   private readonly setBack = new Set<string>();
 
-  /** Whether the model should take `object` in place of `present`. Versions nobody can compare count as news. */
+  /** Whether the model should take `object` in place of `present`. Versions that cannot be compared count as news. */
   isNews(object: KubeObject, present: KubeObject | undefined): boolean {
     const { uid, resourceVersion } = object.metadata;
     if (uid !== undefined && this.setBack.delete(uid)) return true;

@@ -8,7 +8,7 @@ export interface PodsNode {
   keepsNode: NodeVerdict['blockers'];
 }
 
-/** `pod` is `namespace/name`; undefined for a node that nobody knows. */
+/** `pod` is `namespace/name`; undefined for an unknown node. */
 export function nodeOfPod(round: Round, pod: string, node: string): PodsNode | undefined {
   const isIts = nodeVerdicts(round, ({ machine }) => machine.node?.metadata.name === node);
   const [nodeVerdict] = atOnce(isIts);

@@ -80,7 +80,7 @@ test('list and deltas come to the same as a fresh list, after 10,000 random chan
   );
 });
 
-test('a row set to what it was is no change', () => {
+test('a row set to what it was is not a change', () => {
   const model = new ViewModel();
   model.set(facts('a', 1), cellsOf(1));
   const { revision } = model;

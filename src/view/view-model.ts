@@ -1,8 +1,8 @@
 // What screens show of the nodes, row by row, with a revision for each change: the first look is every row, a delta the rows
 // that changed after a revision.
 //
-// 1. A row that is set to what it was is no change.
-// 2. What is gone is remembered for a while; a client that is further behind is told to look again.
+// 1. A row that is set to what it was is not a change.
+// 2. What is gone is remembered for a while; a client that is further behind has to look again.
 // 3. List and deltas, taken in any number of steps, come to the same as a fresh list.
 import type { Cell, CellView, ClusterView, Delta, Dictionaries, DictionaryName, NodeRow, Totals } from './wire.ts';
 import { cellColumns, dictionaryNames, emptyDictionaries, nodeFigures, nodeWords, noTotals } from './wire.ts';
@@ -16,7 +16,7 @@ interface Kept {
   revision: number;
 }
 
-/** Nodes that are gone and still told about one by one. */
+/** Nodes that are gone and still reported one by one. */
 const mostRemoved = 10_000;
 
 export class ViewModel {

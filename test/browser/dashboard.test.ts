@@ -76,7 +76,7 @@ afterAll(async () => {
   await browser?.close();
 });
 
-/** Where no browser can be had, tests say so and end; `openBrowser` has said why. */
+/** Where no browser is available, tests say so and end; `openBrowser` has said why. */
 const inBrowser = (name: string, run: (browser: Browser) => Promise<void>): void =>
   test(name, async ({ skip }) => {
     if (browser === undefined) return skip('there is no browser');

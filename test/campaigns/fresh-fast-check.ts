@@ -7,7 +7,7 @@ import { baseSeed } from './seeds.ts';
 
 export * from '../../node_modules/fast-check/lib/fast-check.js';
 
-/** Told apart by the test they are in and their place there. */
+/** Distinguished by the test they are in and their place there. */
 const counts = new Map<string, number>();
 
 function freshSeed(): number {

@@ -50,7 +50,7 @@ const create = (name: string, nodeSelector: Record<string, string>): Promise<Res
   });
 const run = (...args: string[]) => runKerf(args, { env: { KUBECONFIG: kubeconfig } });
 
-test('a pod that waits for offerings whose launches failed is told which, and that is the plan', async () => {
+test('a pod that waits for offerings whose launches failed names them, and that is the plan', async () => {
   await create('tied', { 'topology.kubernetes.io/zone': 'us-east-1a' });
   await vi.waitFor(async () => {
     const { out } = await run('explain', 'po', 'tied', '-n', 'default');

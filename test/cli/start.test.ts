@@ -32,7 +32,7 @@ test.each([
   ['run as a program', kerf, [], {}],
   ['run by Node', process.execPath, [kerf], {}],
   ['run by a Node that is too old', process.execPath, [kerf], { NODE_OPTIONS: `--import=${pretence}` }],
-] as const)('%s and killed, it leaves nobody behind', async (_, program, args, env) => {
+] as const)('%s and killed, it leaves no one behind', async (_, program, args, env) => {
   const { started, url } = await listening(program, [...args, 'up', '--port', '0'], {
     env: { ...process.env, ...env },
   });

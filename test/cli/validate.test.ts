@@ -234,7 +234,7 @@ kerf convert -f FILE moves old manifests to v1
     expect([stdout.trim(), stderr]).toEqual([path, '']);
   });
 
-  test('a disk that is full is told in one line', async () => {
+  test('a disk that is full is reported in one line', async () => {
     const path = await file('one.yaml', pool('a'));
     const run = promisify(execFile)('sh', ['-c', `"${process.execPath}" bin/kerf validate -f "${path}" >/dev/full`], {
       cwd: root,
@@ -365,7 +365,7 @@ describe('what cannot be done ends with exit code 2 and says why', () => {
     await chmod(closed, 0o000);
     const secret = await file('secret.yaml', pool('a'));
     await chmod(secret, 0o000);
-    // The superuser reads everything, so that the test becomes nobody first.
+    // The superuser reads everything, so that the test becomes no one first.
     const options = process.getuid?.() === 0 ? { uid: 65_534, cwd: '/' } : {};
     for (const path of [closed, secret]) {
       expect(await validate(['-f', path], options)).toMatchObject({

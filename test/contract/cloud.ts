@@ -10,7 +10,7 @@ export interface CloudUnderTest {
   claim(name: string): NodeClaim;
   /** A claim no offering satisfies. */
   impossibleClaim(name: string): NodeClaim;
-  /** Waits until machines that were asked for are there, and those told to go are gone. */
+  /** Waits until machines that were asked for are there, and those asked to go are gone. */
   settle(): Promise<void>;
   tearDown?(): Promise<void>;
 }

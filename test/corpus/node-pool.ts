@@ -21,7 +21,7 @@ const labelCases: CorpusCase[] = [
     accept('a value of 63 characters', labels({ a: 'x'.repeat(63) })),
     reject('a value of 64 characters', labels({ a: 'x'.repeat(64) }), `${labelsAt}.a`, 'may not be more than 63'),
     reject('a value with blanks', labels({ a: 'x y' }), `${labelsAt}.a`, 'should match'),
-    reject('a value that is no text', labels({ a: true }), `${labelsAt}.a`, 'must be of type string'),
+    reject('a value that is not text', labels({ a: true }), `${labelsAt}.a`, 'must be of type string'),
   ),
   ...underRule(
     'restricted template labels',

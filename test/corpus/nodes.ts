@@ -85,7 +85,7 @@ function requirementCases({ kind, make, at }: Holder): CorpusCase[] {
       ok('NotIn without values', requirement('a', 'NotIn')),
       ok('more than 50 values', requirement('a', 'In', many(60))),
       ok('a value no label can have', requirement('a', 'In', ['not a label value!', 'x'.repeat(100)])),
-      no('a value that is no text', `${item}.values[0]`, 'must be of type string', requirement('a', 'In', [5])),
+      no('a value that is not text', `${item}.values[0]`, 'must be of type string', requirement('a', 'In', [5])),
     ),
     ...underRule(
       'requirement number',

@@ -111,7 +111,7 @@ test.for(session.map((command, index) => ({ ...command, index, title: `kubectl $
   async (command) => {
     const [ours, theirs] = await Promise.all([say(command, embeddedConfig), say(command, plane.kubeconfig)]);
     const onlyOutput = command.ignoreErrors === true || command.only !== undefined;
-    const told = (said: Said): unknown => (onlyOutput ? select(said.out, command.only) : said);
-    expect(told(ours)).toEqual(told(theirs));
+    const reported = (said: Said): unknown => (onlyOutput ? select(said.out, command.only) : said);
+    expect(reported(ours)).toEqual(reported(theirs));
   },
 );

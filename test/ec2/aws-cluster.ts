@@ -40,33 +40,33 @@ const patience = { timeout: 120_000, interval: 500 };
 
 export class AwsCluster {
   readonly name = name;
-  readonly #cluster: ReturnType<typeof useControlPlane>;
-  readonly #emulator: ReturnType<typeof useAwsEmulator>;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'kerf-end-to-end-'));
-  #controller: ChildProcess | undefined;
-  #machines: Machines | undefined;
-  #metricsPort = 0;
-  readonly #flags: Record<string, string>;
-  readonly #isIdle: boolean;
-  #token = '';
-  #accessKeyId = '';
+  private readonly cluster: ReturnType<typeof useControlPlane>;
+  private readonly emulator: ReturnType<typeof useAwsEmulator>;
+  private readonly folder = mkdtempSync(join(tmpdir(), 'kerf-end-to-end-'));
+  private controller: ChildProcess | undefined;
+  private machines: Machines | undefined;
+  private metricsPort = 0;
+  private readonly flags: Record<string, string>;
+  private readonly isIdle: boolean;
+  private issuedToken = '';
+  private accessKeyId = '';
   /** What the controller printed. */
   output = '';
 
   /** `flags` of the controller, beside those every test needs. Idle: the test starts its own. */
   constructor(flags: Record<string, string> = {}, { isIdle = false } = {}) {
-    this.#flags = flags;
-    this.#isIdle = isIdle;
-    this.#cluster = useControlPlane({ controllerManager: true, scheduler: true });
-    this.#emulator = useAwsEmulator();
+    this.flags = flags;
+    this.isIdle = isIdle;
+    this.cluster = useControlPlane({ controllerManager: true, scheduler: true });
+    this.emulator = useAwsEmulator();
   }
 
   get aws() {
-    return this.#emulator().control;
+    return this.emulator().control;
   }
 
   get clientOptions() {
-    return this.#emulator().clientOptions;
+    return this.emulator().clientOptions;
   }
 
   get ec2(): EC2Client {
@@ -74,12 +74,12 @@ export class AwsCluster {
   }
 
   get controlPlane(): ControlPlane {
-    return this.#cluster();
+    return this.cluster();
   }
 
   /** The token of the controller's service account. */
   get token(): string {
-    return this.#token;
+    return this.issuedToken;
   }
 
   /** Surroundings of a controller process that signs its calls with this key; `folder` is its own. */
@@ -88,7 +88,7 @@ export class AwsCluster {
     return {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
-      AWS_ENDPOINT_URL: this.#emulator().url,
+      AWS_ENDPOINT_URL: this.emulator().url,
       AWS_REGION: 'us-east-1',
       AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
       AWS_CONFIG_FILE: join(folder, 'config'),
@@ -99,15 +99,15 @@ export class AwsCluster {
   async prepare(): Promise<void> {
     await this.apply(...kinds.map(customResourceDefinition));
     await this.kubectl('wait', 'crd', '--all', '--for=condition=Established', '--timeout=60s');
-    await this.#prepareAccount();
-    await this.#prepareServiceAccount();
+    await this.prepareAccount();
+    await this.prepareServiceAccount();
     this.writeCredentials('AKIAFIRST');
-    this.#machines = await startMachines(this.ec2, this.#cluster().kubeconfig);
-    if (!this.#isIdle) await this.startController();
+    this.machines = await startMachines(this.ec2, this.cluster().kubeconfig);
+    if (!this.isIdle) await this.startController();
   }
 
-  async #prepareAccount(): Promise<void> {
-    const options = this.#emulator().clientOptions;
+  private async prepareAccount(): Promise<void> {
+    const options = this.emulator().clientOptions;
     const { ec2 } = this;
     const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({}));
     const { GroupId = '' } = await ec2.send(
@@ -133,38 +133,38 @@ export class AwsCluster {
         resourcesVpcConfig: { subnetIds: Subnets.map(({ SubnetId = '' }) => SubnetId) },
       }),
     );
-    this.aws.setCluster({ name, endpoint: this.#cluster().url });
+    this.aws.setCluster({ name, endpoint: this.cluster().url });
     await new SQSClient(options).send(new CreateQueueCommand({ QueueName: name }));
   }
 
   /** The controller may do what the published manifest allows, and no more. */
-  async #prepareServiceAccount(): Promise<void> {
+  private async prepareServiceAccount(): Promise<void> {
     await this.kubectl('apply', '-f', join(root, 'examples/aws/rbac.yaml'));
     const token = await this.kubectl('create', 'token', 'karpenter', '-n', 'kube-system', '--duration=4h');
-    this.#token = token.trim();
-    const { url, caFile } = this.#cluster();
+    this.issuedToken = token.trim();
+    const { url, caFile } = this.cluster();
     const kubeconfig = {
       apiVersion: 'v1',
       kind: 'Config',
       'current-context': 'controller',
       contexts: [{ name: 'controller', context: { cluster: 'rig', user: 'controller' } }],
       clusters: [{ name: 'rig', cluster: { server: url, 'certificate-authority': caFile } }],
-      users: [{ name: 'controller', user: { token: this.#token } }],
+      users: [{ name: 'controller', user: { token: this.issuedToken } }],
     };
-    writeFileSync(join(this.#folder, 'kubeconfig'), JSON.stringify(kubeconfig));
+    writeFileSync(join(this.folder, 'kubeconfig'), JSON.stringify(kubeconfig));
   }
 
   /** The shared credentials file, as a session that was renewed would leave it. */
   writeCredentials(accessKeyId: string): void {
-    this.#accessKeyId = accessKeyId;
-    writeCredentialsFile(join(this.#folder, 'credentials'), accessKeyId);
+    this.accessKeyId = accessKeyId;
+    writeCredentialsFile(join(this.folder, 'credentials'), accessKeyId);
   }
 
   async startController(): Promise<void> {
     const [metricsPort, healthPort] = [await freePort(), await freePort()];
-    this.#metricsPort = metricsPort;
+    this.metricsPort = metricsPort;
     const flags = {
-      kubeconfig: join(this.#folder, 'kubeconfig'),
+      kubeconfig: join(this.folder, 'kubeconfig'),
       'cluster-name': name,
       'interruption-queue': name,
       'metrics-port': String(metricsPort),
@@ -172,12 +172,12 @@ export class AwsCluster {
       // One replica: a lease would only be lost to a slow machine.
       'disable-leader-election': 'true',
       'batch-max-duration': '3s',
-      ...this.#flags,
+      ...this.flags,
     };
     const env: NodeJS.ProcessEnv = {
-      ...this.environment(this.#folder, this.#accessKeyId),
+      ...this.environment(this.folder, this.accessKeyId),
       NODE_OPTIONS: `--import=${join(import.meta.dirname, 'record-hosts.mjs')}`,
-      KERF_HOSTS_FILE: join(this.#folder, 'hosts'),
+      KERF_HOSTS_FILE: join(this.folder, 'hosts'),
     };
     const args = [
       join(root, 'bin/kerf'),
@@ -185,7 +185,7 @@ export class AwsCluster {
       ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]),
     ];
     const controller = spawn(process.execPath, args, { env });
-    this.#controller = controller;
+    this.controller = controller;
     controller.stdout?.on('data', (text: Buffer) => (this.output += text.toString()));
     controller.stderr?.on('data', (text: Buffer) => (this.output += text.toString()));
     await vi.waitFor(async () => {
@@ -196,7 +196,7 @@ export class AwsCluster {
   }
 
   async stopController(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
-    const controller = this.#controller;
+    const controller = this.controller;
     if (controller === undefined || controller.exitCode !== null) return;
     const ended = new Promise((resolve) => controller.once('exit', resolve));
     controller.kill(signal);
@@ -204,20 +204,20 @@ export class AwsCluster {
   }
 
   async close(): Promise<void> {
-    const exitCode = this.#controller?.exitCode;
+    const exitCode = this.controller?.exitCode;
     await this.stopController();
-    await this.#machines?.stop();
-    rmSync(this.#folder, { recursive: true });
+    await this.machines?.stop();
+    rmSync(this.folder, { recursive: true });
     if (exitCode !== null && exitCode !== undefined)
       throw new Error(`the controller ended by itself:\n${this.output.slice(-5_000)}`);
   }
 
   async kubectl(...args: string[]): Promise<string> {
-    return (await this.#cluster().kubectl(args)).stdout;
+    return (await this.cluster().kubectl(args)).stdout;
   }
 
   apply(...objects: object[]): Promise<unknown> {
-    return this.#cluster().kubectl(['apply', '-f', '-'], {
+    return this.cluster().kubectl(['apply', '-f', '-'], {
       stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
     });
   }
@@ -242,11 +242,11 @@ export class AwsCluster {
 
   /** Every host the controller opened a connection to. */
   hosts(): string[] {
-    return [...new Set(readFileSync(join(this.#folder, 'hosts'), 'utf8').trim().split('\n'))];
+    return [...new Set(readFileSync(join(this.folder, 'hosts'), 'utf8').trim().split('\n'))];
   }
 
   async metrics(): Promise<string> {
-    return (await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`)).text();
+    return (await fetch(`http://127.0.0.1:${this.metricsPort}/metrics`)).text();
   }
 
   /** Instances of the cluster that are not terminated. */
@@ -269,7 +269,7 @@ export class AwsCluster {
   }
 
   async instanceProfiles(): Promise<string[]> {
-    const iam = new IAMClient(this.#emulator().clientOptions);
+    const iam = new IAMClient(this.emulator().clientOptions);
     const { InstanceProfiles = [] } = await iam.send(new ListInstanceProfilesCommand({}));
     return InstanceProfiles.map(({ InstanceProfileName = '' }) => InstanceProfileName).filter(
       (each) => each !== ownProfile,

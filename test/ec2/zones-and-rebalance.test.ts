@@ -47,7 +47,7 @@ describe('a cluster on EC2', { timeout: 600_000 }, () => {
     const metrics = await cluster.metrics();
     expect(metrics).toMatch(/received_messages_total\{message_type="rebalance_recommendation"\} 1/);
     expect(metrics).toMatch(/karpenter_voluntary_disruption_decisions_total\{[^}]*reason="drifted"[^}]*\} 1/);
-    // It was no interruption: nothing counts as lost.
+    // It was not an interruption: nothing counts as lost.
     expect(metrics).not.toMatch(/karpenter_nodeclaims_disrupted_total\{reason="spot_interrupted"/);
   });
 

@@ -1,4 +1,4 @@
-// A cluster whose CRDs were stripped of their schemas, full of objects nobody can work with: everybody else gets their
+// A cluster whose CRDs were stripped of their schemas, full of objects that cannot be worked with: everybody else gets their
 // nodes all the same, also from a controller that starts in the middle of it, and each bad object says what is wrong.
 import { expect, test } from 'vitest';
 import { all, conditionOf, type Manifest } from './harness/api.ts';
@@ -17,7 +17,7 @@ const pool = (name: string, spec?: object): Manifest => ({
 const claim = (name: string, spec?: object): Manifest => ({ ...pool(name, spec), kind: 'NodeClaim' });
 const template = (over: object) => ({ template: { spec: { nodeClassRef, requirements: [], ...over } } });
 
-const badPools: [told: RegExp, manifest: Manifest][] = [
+const badPools: [reported: RegExp, manifest: Manifest][] = [
   [/spec: Required value/, pool('bad-nothing')],
   [/spec.template: Required value/, pool('bad-empty', {})],
   [/Unsupported value: "Near"/, pool('bad-operator', template({ requirements: [{ key: zone, operator: 'Near' }] }))],
@@ -25,7 +25,7 @@ const badPools: [told: RegExp, manifest: Manifest][] = [
   [/requirements: Invalid value/, pool('bad-types', template({ requirements: 'everything', taints: { a: 'b' } }))],
   [/expireAfter: Invalid value/, pool('bad-lifetime', template({ expireAfter: 'tomorrow' }))],
 ];
-const badClaims: [told: RegExp, manifest: Manifest][] = [
+const badClaims: [reported: RegExp, manifest: Manifest][] = [
   [/spec: Required value/, claim('bad-nothing')],
   [/spec.requirements: Invalid value/, claim('bad-types', { nodeClassRef, requirements: 'none' })],
   [
@@ -41,7 +41,7 @@ async function stripSchemas(): Promise<void> {
     await world.api.kubectl('patch', 'crd', name, '--type=json', '-p', patch);
 }
 
-test('bad pools, claims and pods keep nobody from a node, and say what is wrong with them', async () => {
+test('bad pools, claims and pods keep no one from a node, and say what is wrong with them', async () => {
   await stripSchemas();
   const before = await world.start({ flags: { 'disable-leader-election': true } });
   await before.leading();
@@ -80,14 +80,14 @@ test('bad pools, claims and pods keep nobody from a node, and say what is wrong 
   await room.pod('later', { cpu: '3' });
   await room.runs('later', 1);
   await room.until('every bad object says what is wrong', async () => {
-    for (const [told, { metadata }] of badPools) {
+    for (const [reported, { metadata }] of badPools) {
       const { status, message } =
         conditionOf(await world.api.get(all.nodePools, metadata.name), 'ValidationSucceeded') ?? {};
-      expect([metadata.name, status, message]).toEqual([metadata.name, 'False', expect.stringMatching(told)]);
+      expect([metadata.name, status, message]).toEqual([metadata.name, 'False', expect.stringMatching(reported)]);
     }
-    for (const [told, { metadata }] of badClaims) {
+    for (const [reported, { metadata }] of badClaims) {
       const { status, message } = conditionOf(await world.api.get(all.nodeClaims, metadata.name), 'Launched') ?? {};
-      expect([metadata.name, status, message]).toEqual([metadata.name, 'Unknown', expect.stringMatching(told)]);
+      expect([metadata.name, status, message]).toEqual([metadata.name, 'Unknown', expect.stringMatching(reported)]);
     }
     const events = await world.api.list(all.events);
     for (const [, { kind, metadata }] of [...badPools, ...badClaims])
@@ -101,7 +101,7 @@ test('bad pools, claims and pods keep nobody from a node, and say what is wrong 
   });
 
   await world.api.patch(all.nodePools, 'bad-limit', { spec: { limits: { cpu: '10' } } });
-  await room.until('a pool that was mended is ready', async () =>
+  await room.until('a pool that was fixed is ready', async () =>
     expect(conditionOf(await world.api.get(all.nodePools, 'bad-limit'), 'Ready')?.status).toBe('True'),
   );
   expect(after.exit).toBeUndefined();

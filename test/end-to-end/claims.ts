@@ -1,4 +1,4 @@
-// From a pending pod to a node: what the NodeClaim says, what the Node gets, what the pod and its owner are told.
+// From a pending pod to a node: what the NodeClaim says, what the Node gets, which events the pod and its owner get.
 import { describe, expect, test } from 'vitest';
 import { all, conditionOf, conditionsOf } from './harness/api.ts';
 import { inValues, nodeClassRef, ofType } from './harness/manifests.ts';
@@ -285,7 +285,7 @@ export function claimScenarios(world: World): void {
       await room.until('the claim is gone', async () => expect(await room.claims()).toEqual([]));
     });
 
-    test('of a kind nobody here serves is left alone', async () => {
+    test('of a kind no one here serves is left alone', async () => {
       const room = await world.room('foreign');
       await world.api.apply(
         standalone(room.name, { nodeClassRef: { group: 'example.com', kind: 'OtherClass', name: 'x' } }),
@@ -298,9 +298,9 @@ export function claimScenarios(world: World): void {
     });
   });
 
-  describe.concurrent('pods are told', () => {
+  describe.concurrent('pods are notified', () => {
     /** Events by us, not by kube-scheduler. */
-    const told = async (room: Room, reason: string | undefined, pod: string) =>
+    const reported = async (room: Room, reason: string | undefined, pod: string) =>
       (await room.events(reason, pod)).filter(({ source }) => source?.component === 'karpenter');
 
     test('why there is no node for them, and their neighbours get theirs', async () => {
@@ -347,8 +347,8 @@ export function claimScenarios(world: World): void {
       await room.deployment('good', { replicas: 3 });
       await room.runs('good', 3);
       for (const [name, [, message]] of Object.entries(bad)) {
-        await room.until(`${name} is told`, async () => {
-          const events = await told(room, 'FailedScheduling', name);
+        await room.until(`${name} has its event`, async () => {
+          const events = await reported(room, 'FailedScheduling', name);
           expect(events.map((event) => event.message).join('\n')).toMatch(message);
           expect(events[0]?.type).toBe('Warning');
         });
@@ -372,7 +372,7 @@ export function claimScenarios(world: World): void {
       });
       await room.pod('friend');
       await room.runs('friend', 1);
-      expect(await told(room, undefined, 'stranger')).toEqual([]);
+      expect(await reported(room, undefined, 'stranger')).toEqual([]);
       expect(await room.claims()).toHaveLength(1);
     });
   });

@@ -1,6 +1,6 @@
 // The controller is killed in the middle of a write, and so is the one started in its place, and the next, until there is no
 // write left at which none has died. The cluster comes to the same rest as with one that lives, nothing is launched twice,
-// nothing is left behind, nobody's budget is broken. Here on a real control plane, with SIGKILL, one story in which all of
+// nothing is left behind, no one's budget is broken. Here on a real control plane, with SIGKILL, one story in which all of
 // them take part; test/scenario/lifecycle begins the story anew for every single write, in virtual time.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiProxy, type Write } from './harness/api-proxy.ts';
@@ -33,7 +33,7 @@ interface Said {
 
 /**
  * What a write does, in words that are the same when it is done again. Two claims that are alike are two; what only tells
- * (events, verdicts) is the same for every object it is told of.
+ * (events, verdicts) is the same for every object it sees.
  */
 function deedsOf({ method, path, body, answer }: Write): string[] {
   const { involvedObject, reason, status, ...rest } = JSON.parse(body || '{}') as Said;

@@ -11,10 +11,10 @@ import {
   othersThan,
   patience,
   protect,
+  reported,
   setBudgets,
   settledNode,
   settledNodes,
-  told,
 } from './harness/leaving.ts';
 import type { Room } from './harness/room.ts';
 import { useWorld } from './harness/world.ts';
@@ -34,7 +34,7 @@ describe.concurrent('a budget', () => {
   test('of zero blocks drift and says so', async () => {
     const { room, pool, node } = await oneNode('budget-drift', { budgets: [{ nodes: '0' }] });
     await drift(room, pool);
-    await told(room, pool, 'DisruptionBlocked', /No allowed disruptions for disruption reason Drifted/);
+    await reported(room, pool, 'DisruptionBlocked', /No allowed disruptions for disruption reason Drifted/);
     await keeps(room, node);
     await setBudgets(room, pool, [{ nodes: '1' }]);
     await othersThan(room, [node]);
@@ -90,7 +90,7 @@ describe.concurrent('a budget', () => {
     await room.runs('web', 3);
   });
 
-  test('does not hold up somebody who deletes the node', async () => {
+  test('does not hold up someone who deletes the node', async () => {
     const { room, node } = await oneNode('budget-by-hand', { budgets: [{ nodes: '0' }] });
     await room.api.remove(all.nodes, nameOf(node));
     await othersThan(room, [node]);
@@ -103,7 +103,7 @@ describe.concurrent('do-not-disrupt', () => {
     const { room, pool, pod, node } = await oneNode('pod-true');
     await protect(room, pod, 'true');
     await drift(room, pool);
-    await told(
+    await reported(
       room,
       nameOf(node),
       'DisruptionBlocked',
@@ -122,7 +122,7 @@ describe.concurrent('do-not-disrupt', () => {
     await othersThan(room, [node]);
   });
 
-  test('that nobody can read protects nothing', async () => {
+  test('that cannot be read protects nothing', async () => {
     const { room, pool, pod, node } = await oneNode('pod-nonsense');
     await protect(room, pod, 'always');
     await drift(room, pool);
@@ -136,7 +136,7 @@ describe.concurrent('do-not-disrupt', () => {
     await annotate('true');
     await drift(room, pool);
     const text = /Disruption is blocked through the "karpenter\.sh\/do-not-disrupt" annotation/;
-    await told(room, nameOf(node), 'DisruptionBlocked', text);
+    await reported(room, nameOf(node), 'DisruptionBlocked', text);
     await keeps(room, node);
     await annotate(null);
     await othersThan(room, [node]);
@@ -156,7 +156,7 @@ describe.concurrent('a PodDisruptionBudget', () => {
     const { room, pool, node } = await oneNode('pdb-zero');
     await room.budget('web', { maxUnavailable: 0 });
     await drift(room, pool);
-    await told(
+    await reported(
       room,
       nameOf(node),
       'DisruptionBlocked',
@@ -174,7 +174,7 @@ describe.concurrent('a PodDisruptionBudget', () => {
     const node = await settledNode(room);
     await room.budget('web', { minAvailable: 1 });
     await drift(room, pool);
-    await told(room, nameOf(node), 'DisruptionBlocked', /Pdb prevents pod evictions/);
+    await reported(room, nameOf(node), 'DisruptionBlocked', /Pdb prevents pod evictions/);
     await keeps(room, node, 20);
     await room.budget('web', { minAvailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' });
     await othersThan(room, [node]);
@@ -190,7 +190,7 @@ describe.concurrent('a PodDisruptionBudget', () => {
       spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } },
     });
     await drift(room, pool);
-    await told(room, nameOf(node), 'DisruptionBlocked', /Eviction does not support multiple PDBs/);
+    await reported(room, nameOf(node), 'DisruptionBlocked', /Eviction does not support multiple PDBs/);
     await keeps(room, node, 20);
   });
 

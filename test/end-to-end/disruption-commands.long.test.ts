@@ -9,7 +9,7 @@ import { useWorld } from './harness/world.ts';
 
 const world = useWorld();
 
-/** A node class of the room's own, so that its faults are nobody else's. */
+/** A node class of the room's own, so that its faults are no one else's. */
 async function nodeClass(room: Room, faults: object | null): Promise<{ nodeClassRef: object }> {
   const ref = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: room.name };
   if ((await room.api.find(all.nodeClasses, room.name)) !== undefined) {

@@ -78,7 +78,7 @@ test.concurrent('a spot node stays where fewer than fifteen types are cheaper', 
   await room.runs('other', 1);
   await room.scale('web', 0);
   await room.until(
-    'it is told why',
+    'it says why',
     async () => {
       const events = await room.events('Unconsolidatable', nameOf(node));
       expect(events.map(({ message }) => message).join('\n')).toMatch(

@@ -1,4 +1,4 @@
-// Why nodes go: empty, underutilized, drifted, expired; what comes in their place, and who is told what.
+// Why nodes go: empty, underutilized, drifted, expired; what comes in their place, and which events follow.
 import { describe, expect, test } from 'vitest';
 import { all } from './harness/api.ts';
 import {
@@ -10,9 +10,9 @@ import {
   othersThan,
   patience,
   protect,
+  reported,
   settledNode,
   settledNodes,
-  told,
 } from './harness/leaving.ts';
 import { inValues, ofType } from './harness/manifests.ts';
 import { useWorld } from './harness/world.ts';
@@ -58,7 +58,7 @@ describe.concurrent('emptiness', () => {
     await room.runs('web', 1);
     const node = await settledNode(room);
     await room.scale('web', 0);
-    await told(room, nameOf(node), 'Unconsolidatable', /NodePool "never" has consolidation disabled/);
+    await reported(room, nameOf(node), 'Unconsolidatable', /NodePool "never" has consolidation disabled/);
     await keeps(room, node);
   });
 
@@ -123,7 +123,7 @@ describe.concurrent('consolidation', () => {
     const [pod] = await room.runs('other', 1);
     await protect(room, nameOf(pod ?? { metadata: {} }), 'true');
     await room.scale('web', 0);
-    await told(room, nameOf(old), 'DisruptionBlocked', /Pod has "karpenter\.sh\/do-not-disrupt" annotation/);
+    await reported(room, nameOf(old), 'DisruptionBlocked', /Pod has "karpenter\.sh\/do-not-disrupt" annotation/);
     await keeps(room, old, 20);
     await protect(room, nameOf(pod ?? { metadata: {} }), null);
     await othersThan(room, [old]);
@@ -143,7 +143,7 @@ describe.concurrent('consolidation', () => {
     await room.runs('other', 1);
     await room.scale('web', 0);
     const text = /NodePool "when-empty" has consolidation policy WhenEmpty, but node is not empty/;
-    await told(room, nameOf(node), 'Unconsolidatable', text);
+    await reported(room, nameOf(node), 'Unconsolidatable', text);
     await keeps(room, node);
   });
 
@@ -176,7 +176,7 @@ describe.concurrent('consolidation', () => {
     await room.pod('other');
     await room.runs('other', 1);
     await room.scale('web', 0);
-    await told(room, nameOf(node), 'Unconsolidatable', /Filtering by price: minValues requirement is not met/);
+    await reported(room, nameOf(node), 'Unconsolidatable', /Filtering by price: minValues requirement is not met/);
     await keeps(room, node);
   });
 
@@ -192,7 +192,7 @@ describe.concurrent('consolidation', () => {
     await room.pod('other');
     await room.runs('other', 1);
     await room.scale('web', 0);
-    await told(
+    await reported(
       room,
       nameOf(node),
       'Unconsolidatable',

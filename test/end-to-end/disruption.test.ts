@@ -1,6 +1,6 @@
 // The three things everybody expects of disruption: empty nodes go, budgets hold, and drifted nodes are replaced first.
 import { expect, test } from 'vitest';
-import { drift, keeps, othersThan, setBudgets, settledNode, told } from './harness/leaving.ts';
+import { drift, keeps, othersThan, reported, setBudgets, settledNode } from './harness/leaving.ts';
 import { useWorld } from './harness/world.ts';
 
 const world = useWorld();
@@ -25,7 +25,7 @@ test.concurrent('a budget of zero keeps an empty node and says so; without it th
   const node = await settledNode(room);
   await room.scale('web', 0);
   const text = /No allowed disruptions for disruption reason Empty due to blocking budget/;
-  await told(room, pool, 'DisruptionBlocked', text);
+  await reported(room, pool, 'DisruptionBlocked', text);
   await keeps(room, node, 15);
   await setBudgets(room, pool, [{ nodes: '1' }]);
   await room.until('no node is left', async () => expect(await room.nodes()).toEqual([]));

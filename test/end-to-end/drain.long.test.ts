@@ -45,7 +45,7 @@ describe.concurrent('a node that is deleted', () => {
     );
     await room.runs('web', 3);
     expect(await onlyNodeName(room)).not.toBe(old);
-    await room.until('the evictions are told', async () => {
+    await room.until('the evictions are reported', async () => {
       const evicted = await room.events('Evicted');
       expect(evicted.length).toBeGreaterThanOrEqual(3);
       expect(evicted[0]).toMatchObject({ type: 'Normal', message: 'Evicted pod: Forceful Termination' });
@@ -69,7 +69,7 @@ describe.concurrent('a node that is deleted', () => {
     const before = new Map((await room.pods()).map((pod) => [pod.metadata.uid, pod.metadata.labels?.['app']]));
     await deleteNode(node);
     const order: string[] = [];
-    await room.until('all four are told to go', async () => {
+    await room.until('all four are asked to go', async () => {
       const now = (await room.pods()).filter(({ metadata }) => before.has(metadata.uid));
       const there = new Set(now.map(({ metadata }) => metadata.labels?.['app']));
       for (const pod of now.filter(isLeaving)) {
@@ -91,7 +91,7 @@ describe.concurrent('a node that is deleted', () => {
     await room.runs('web', 2);
     const node = await onlyNodeName(room);
     await deleteNode(node);
-    await room.until('the node is told why', async () => {
+    await room.until('the node says why', async () => {
       const messages = (await room.events('FailedDraining', node)).map(({ message }) => message);
       expect(messages.join('\n')).toMatch(/Failed to drain node, evicting pod violates a PDB \(Pod=pdb\/web-/);
       expect(messages.join('\n')).toMatch(/Failed to drain node, 2 pods are waiting to be evicted/);
@@ -116,7 +116,7 @@ describe.concurrent('a node that is deleted', () => {
     await room.runs('web', 1);
     const node = await onlyNodeName(room);
     await deleteNode(node);
-    await room.until('the node is told why', async () => {
+    await room.until('the node says why', async () => {
       const messages = (await room.events('FailedDraining', node)).map(({ message }) => message);
       expect(messages.join('\n')).toMatch(/eviction does not support multiple PDBs \(Pod=two-pdbs\/web-/);
     });
@@ -269,7 +269,7 @@ describe.concurrent('a claim that is deleted', () => {
       expect(await world.api.find(all.nodeClaims, claim?.metadata.name ?? '')).toBeUndefined(),
     );
     await room.runs('web', 2);
-    await room.until('its end is told', async () => {
+    await room.until('its end is reported', async () => {
       const events = await room.events('Finalized', claim?.metadata.name);
       expect(events[0]).toMatchObject({ type: 'Normal', message: 'Finalized karpenter.sh/termination' });
     });
@@ -308,7 +308,7 @@ describe.concurrent('a pool that is deleted', () => {
     });
     expect(await room.pods('web')).toHaveLength(2);
     expect(await room.ready('web')).toEqual([]);
-    await room.until('the evictions are told', async () =>
+    await room.until('the evictions are reported', async () =>
       expect((await room.events('Evicted')).length).toBeGreaterThanOrEqual(2),
     );
   });

@@ -7,14 +7,14 @@ import { useWorld } from './harness/world.ts';
 
 const world = useWorld({ flags: { 'feature-gates': 'StaticCapacity=true' } });
 
-// By itself: nominations are told at a limited rate, and the others below would use it up.
-test('a pod is told which claim it was planned for', async () => {
+// By itself: nominations are reported at a limited rate, and the others below would use it up.
+test('a pod names the claim it was planned for', async () => {
   const room = await world.room('nominated');
   await room.pool();
   await room.pod('one');
   await room.runs('one', 1);
   const [claim] = await room.claims();
-  await room.until('it is told', async () => {
+  await room.until('it is notified', async () => {
     const [event] = await room.events('Nominated', 'one');
     expect(event).toMatchObject({ type: 'Normal', source: { component: 'karpenter' } });
     expect(event?.message).toMatch(new RegExp(`^Pod should schedule on: nodeclaim/${claim?.metadata.name}`));
@@ -69,7 +69,7 @@ describe.concurrent('pods and nodes', () => {
     const [claim] = await room.claims();
     await world.api.remove(all.nodeClaims, claim?.metadata.name ?? '');
     await room.until('the claim is gone', async () => expect(await room.claims()).toEqual([]));
-    await room.until('the pod was told', async () => {
+    await room.until('the pod was notified', async () => {
       const [event] = await room.events('Disrupted', 'guarded');
       expect(event?.message ?? '').toMatch(/^Deleting the pod to accommodate the terminationTime/);
     });
@@ -122,7 +122,7 @@ describe.concurrent('pools', () => {
     const room = await world.room('limited');
     await room.pool({ requirements: [ofType('c-2x-amd64-linux')], spec: { weight: 100, limits: { nodes: '1' } } });
     await room.deployment('web', { replicas: 2, cpu: '1' });
-    await room.until('the pod left over is told', async () => {
+    await room.until('the pod left over is notified', async () => {
       const messages = (await room.events('FailedScheduling')).map(({ message }) => message).join('\n');
       expect(messages).toContain('node limits have been exhausted for nodepool (NodePool=limited)');
     });

@@ -31,7 +31,7 @@ describe.concurrent('a claim', () => {
     await room.deployment('web', { replicas: 2, annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
     await room.runs('web', 2);
     const [claim] = await room.claims();
-    await room.until('the claim is told to go', async () => {
+    await room.until('the claim is asked to go', async () => {
       const leaving = await world.api.get(all.nodeClaims, claim?.metadata.name ?? '');
       expect(leaving.metadata.deletionTimestamp).toBeDefined();
     });
@@ -48,7 +48,7 @@ describe.concurrent('a claim', () => {
     await room.deployment('web', { replicas: 1 });
     await room.runs('web', 1);
     const [claim] = await room.claims();
-    // The machine is gone without a word: nobody keeps its node alive any more.
+    // The machine is gone without a word: no one keeps its node alive any more.
     await world.api.patch(all.nodes, claim?.status?.nodeName ?? '', {
       metadata: { annotations: { 'kwok.x-k8s.io/node': 'gone' } },
     });
@@ -102,7 +102,7 @@ describe.concurrent('a claim', () => {
     await claimGone(room, claim?.metadata.name);
   });
 
-  test('that cannot be had is deleted with an event, and its pods get the next best', async () => {
+  test('that is unavailable is deleted with an event, and its pods get the next best', async () => {
     const room = await world.room('no-capacity');
     await world.api.apply(
       nodeClass('short', {
@@ -276,7 +276,7 @@ describe.concurrent('volumes', () => {
     expect(await room.claims()).toHaveLength(1);
   });
 
-  test('that should be bound already and are not are told', async () => {
+  test('that should be bound already and are not are reported', async () => {
     const room = await world.room('unbound-volume');
     await room.pool();
     await world.api.apply(
@@ -284,7 +284,7 @@ describe.concurrent('volumes', () => {
       volumeClaim(room, 'data', { storageClassName: 'at-once' }),
     );
     await room.pod('one', withVolume('data'));
-    await room.until('the pod is told', async () => {
+    await room.until('the pod is notified', async () => {
       const messages = (await room.events('FailedScheduling', 'one')).map(({ message }) => message).join('\n');
       expect(messages).toContain('pvc with immediate volume binding mode must be bound');
     });
@@ -356,26 +356,26 @@ describe.concurrent('disruption', () => {
     expect(await metric('karpenter_nodeclaims_disrupted_total', { reason: 'drifted', nodepool: room.name })).toBe(1);
   });
 
-  test('is held back by a budget of zero, which is told', async () => {
+  test('is held back by a budget of zero, which is reported', async () => {
     const room = await world.room('no-budget');
     await room.pool({ spec: { disruption: { consolidateAfter: '0s', budgets: [{ nodes: '0' }] } } });
     await room.deployment('web', { replicas: 1 });
     await room.runs('web', 1);
     await room.scale('web', 0);
-    await room.until('the pool is told', async () => {
+    await room.until('the pool is notified', async () => {
       const messages = (await room.events('DisruptionBlocked', room.name)).map(({ message }) => message);
       expect(messages).toContain('No allowed disruptions for disruption reason Empty due to blocking budget');
     });
     expect(await room.claims()).toHaveLength(1);
   });
 
-  test('is held back by the pods and nodes that ask for it, which is told', async () => {
+  test('is held back by the pods and nodes that ask for it, which is reported', async () => {
     const room = await world.room('blocked');
     await room.pool({ spec: eager });
     await room.pod('one', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
     await room.runs('one', 1);
     const [node] = await room.nodes();
-    await room.until('the node is told', async () => {
+    await room.until('the node is notified', async () => {
       const messages = (await room.events('DisruptionBlocked', node?.metadata.name)).map(({ message }) => message);
       expect(messages).toContain('Pod has "karpenter.sh/do-not-disrupt" annotation (Pod=blocked/one)');
     });

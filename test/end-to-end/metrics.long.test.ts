@@ -108,8 +108,8 @@ test('every documented metric is there, of its type and with its labels', async 
   await room.until('every metric is there', async () => {
     const page = await world.controller().metrics();
     const problems = expected.flatMap(([name, type, labels]) => {
-      const told = page.types.get(name);
-      if (told !== type) return [`${name}: ${told ?? 'missing'} instead of ${type}`];
+      const reported = page.types.get(name);
+      if (reported !== type) return [`${name}: ${reported ?? 'missing'} instead of ${type}`];
       const [sample] = page.samples.filter((each) => isOf(name, each));
       if (sample === undefined) return [`${name}: no series`];
       const missing = labels.split(' ').filter((label) => label !== '' && sample.labels[label] === undefined);

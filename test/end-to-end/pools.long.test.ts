@@ -83,7 +83,7 @@ describe.concurrent('a pool', () => {
     await condition(room, 'NodeClassReady', { status: 'False', reason: 'NodeClassNotFound' });
   });
 
-  test('with mistakes only we can see is told all of them, and is not used', async () => {
+  test('with mistakes only we can see names all of them, and is not used', async () => {
     const room = await world.room('invalid');
     await room.pool({
       unready: true,
@@ -100,7 +100,7 @@ describe.concurrent('a pool', () => {
     await room.runs('one', 1);
   });
 
-  test('of a kind nobody here serves is left alone', async () => {
+  test('of a kind no one here serves is left alone', async () => {
     const room = await world.room('foreign-pool');
     await room.pool({ unready: true, template: { nodeClassRef: { group: 'example.com', kind: 'Other', name: 'x' } } });
     await room.stays('untouched', 4, async () => {
@@ -277,7 +277,7 @@ describe.concurrent('a buffer', () => {
     metadata: { name, namespace: room.name },
     template: podTemplate(room.name, 'spare', { cpu: '1' }),
   });
-  const told = (room: Room, type: string, expected: object) =>
+  const reported = (room: Room, type: string, expected: object) =>
     room.until(`the buffer says ${type}`, async () =>
       expect(conditionOf(await world.api.get(all.buffers, 'spare', room.name), type)).toMatchObject(expected),
     );
@@ -286,12 +286,12 @@ describe.concurrent('a buffer', () => {
     const room = await world.room('buffer');
     await room.pool({ requirements: [ofType('c-4x-amd64-linux')] });
     await room.apply(template(room, 'shape'), buffer(room, { podTemplateRef: { name: 'shape' }, replicas: 3 }));
-    await told(room, 'ReadyForProvisioning', {
+    await reported(room, 'ReadyForProvisioning', {
       status: 'True',
       reason: 'Resolved',
       message: 'Pod template resolved successfully',
     });
-    await told(room, 'Provisioning', {
+    await reported(room, 'Provisioning', {
       status: 'True',
       reason: 'FitsExistingCapacity',
       message: 'All 3 virtual pods fit on existing capacity',
@@ -317,20 +317,20 @@ describe.concurrent('a buffer', () => {
     await room.until('half of it', async () =>
       expect((await world.api.get(all.buffers, 'spare', room.name)).status?.['replicas']).toBe(2),
     );
-    await told(room, 'Provisioning', { status: 'True', message: 'All 2 virtual pods fit on existing capacity' });
+    await reported(room, 'Provisioning', { status: 'True', message: 'All 2 virtual pods fit on existing capacity' });
   });
 
   test('that names nothing says so', async () => {
     const room = await world.room('buffer-nothing');
     await room.apply(buffer(room, { podTemplateRef: { name: 'missing' }, replicas: 1 }));
-    await told(room, 'ReadyForProvisioning', { status: 'False', reason: 'PodTemplateNotFound' });
-    await told(room, 'Provisioning', {
+    await reported(room, 'ReadyForProvisioning', { status: 'False', reason: 'PodTemplateNotFound' });
+    await reported(room, 'Provisioning', {
       status: 'False',
       reason: 'NotReadyForProvisioning',
       message: 'Buffer is not ReadyForProvisioning',
     });
     await room.apply(template(room, 'missing'));
-    await told(room, 'ReadyForProvisioning', { status: 'True' });
+    await reported(room, 'ReadyForProvisioning', { status: 'True' });
   });
 });
 
@@ -453,7 +453,7 @@ describe.concurrent('an unhealthy node', () => {
     });
   });
 
-  test('is left alone when too many are, and all are told', async () => {
+  test('is left alone when too many are, and all are notified', async () => {
     const room = await world.room('repair-blocked');
     await room.pool({ requirements: [ofType('c-2x-amd64-linux')] });
     await room.deployment('web', { replicas: 3, cpu: '1500m' });
@@ -466,7 +466,7 @@ describe.concurrent('an unhealthy node', () => {
     for (const { status } of claims.slice(0, 2)) await makeIll(status?.nodeName ?? '', 2);
     const ill = claims[0];
     await makeIll(ill?.status?.nodeName ?? '', 11);
-    await room.until('it is told', async () => {
+    await room.until('it is notified', async () => {
       for (const subject of [ill?.status?.nodeName, ill?.metadata.name, room.name]) {
         const [event] = await room.events('NodeRepairBlocked', subject);
         expect(event).toMatchObject({

@@ -55,7 +55,7 @@ describe('settings', () => {
       expect(run.err).toContain(part);
   });
 
-  test('come from the environment, where a malformed number keeps its default and is told', async () => {
+  test('come from the environment, where a malformed number keeps its default and is reported', async () => {
     const process = await start({
       env: { LOG_LEVEL: 'debug', BATCH_IDLE_DURATION: 'a while', FEATURE_GATES: 'NodeRepair=true,Unheard=true' },
     });
@@ -109,7 +109,7 @@ describe('a process', () => {
     }
   });
 
-  test('does not lead while another does, and takes over at once when that one is told to stop', async () => {
+  test('does not lead while another does, and takes over at once when that one is asked to stop', async () => {
     const first = await start();
     await first.leading();
     const second = await start();

@@ -9,7 +9,7 @@ const page = readFileSync(new URL('../../docs/reference/rbac.md', import.meta.ur
 const manifests = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text).join('---\n');
 const world = useWorld({ idle: true });
 
-/** A kubeconfig of the ServiceAccount, and of nobody else. */
+/** A kubeconfig of the ServiceAccount, and of no one else. */
 async function ownKubeconfig(): Promise<string> {
   const { ca, folder, kubectl, url } = clusterParts();
   const { stdout: token } = await kubectl('create', 'token', 'kerf', '-n', 'kerf-system', '--duration=1h');

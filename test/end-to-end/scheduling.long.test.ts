@@ -70,7 +70,7 @@ describe.concurrent('topology', () => {
     await room.pool({ requirements: [inValues(zone, 'test-zone-a', 'test-zone-b')], spec: { weight: 100 } });
     await room.deployment('web', { replicas: 3, spec: spread('web', zone, { minDomains: 3 }) });
     await room.until('two run', async () => expect(await room.ready('web')).toHaveLength(2));
-    await room.until('the third is told', async () => {
+    await room.until('the third is notified', async () => {
       const pending = (await room.pods('web')).find(({ spec }) => spec?.nodeName === undefined);
       const messages = (await room.events('FailedScheduling', pending?.metadata.name)).map(({ message }) => message);
       expect(messages.join('\n')).toMatch(
@@ -97,7 +97,7 @@ describe.concurrent('topology', () => {
       return ready;
     });
     expect(await spreadOver(room, running, zone)).toEqual([1, 1, 1, 1]);
-    await room.until('the fifth is told', async () => {
+    await room.until('the fifth is notified', async () => {
       const messages = (await room.events('FailedScheduling')).map(({ message }) => message).join('\n');
       expect(messages).toMatch(
         /unsatisfiable topology constraint for pod anti-affinity, key=topology.kubernetes.io\/zone/,
@@ -238,12 +238,12 @@ describe.concurrent('packing', () => {
     expect(pools).toHaveLength(4);
   });
 
-  test('a limit stops the pool and the pods left over are told', async () => {
+  test('a limit stops the pool and the pods left over are notified', async () => {
     const room = await world.room('limit-stop');
     await room.pool({ requirements: [ofType('c-2x-amd64-linux')], spec: { weight: 100, limits: { cpu: '4' } } });
     await room.deployment('web', { replicas: 4, cpu: '1' });
     await room.until('two run', async () => expect(await room.ready('web')).toHaveLength(2));
-    await room.until('the others are told', async () => {
+    await room.until('the others are notified', async () => {
       const messages = (await room.events('FailedScheduling')).map(({ message }) => message).join('\n');
       expect(messages).toContain('all available instance types exceed limits for nodepool (NodePool=limit-stop)');
     });
@@ -257,14 +257,14 @@ describe.concurrent('packing', () => {
     await room.pool({ requirements: [ofType('c-2x-amd64-linux')], spec: { weight: 100, limits: { nodes: '2' } } });
     await room.deployment('web', { replicas: 4, cpu: '1' });
     await room.until('two run', async () => expect(await room.ready('web')).toHaveLength(2));
-    await room.until('the others are told', async () => {
+    await room.until('the others are notified', async () => {
       const messages = (await room.events('FailedScheduling')).map(({ message }) => message).join('\n');
       expect(messages).toContain('node limits have been exhausted for nodepool (NodePool=limit-nodes)');
     });
     expect((await room.claims()).length).toBe(2);
   });
 
-  test('minValues keeps the claim flexible, and one too strict is told', async () => {
+  test('minValues keeps the claim flexible, and one too strict is reported', async () => {
     const room = await world.room('min-values');
     const types = { key: 'node.kubernetes.io/instance-type', operator: 'Exists', minValues: 10 };
     await room.pool({ requirements: [types] });
@@ -281,7 +281,7 @@ describe.concurrent('packing', () => {
     });
     // Fits only the larger of the two.
     await strict.pod('one', { cpu: '1', memory: '20Gi' });
-    await strict.until('the pod is told', async () => {
+    await strict.until('the pod is notified', async () => {
       const messages = (await strict.events('FailedScheduling')).map(({ message }) => message).join('\n');
       expect(messages).toContain(
         'minValues requirement is not met for label(s) (label(s)=[node.kubernetes.io/instance-type])',
@@ -299,7 +299,7 @@ describe.concurrent('packing', () => {
     expect(await room.claims()).toHaveLength(1);
   });
 
-  test('a node of somebody else is used before one is bought', async () => {
+  test('a node of someone else is used before one is bought', async () => {
     const room = await world.room('unmanaged');
     await room.pool();
     await world.api.apply({
@@ -364,7 +364,7 @@ describe.concurrent('packing', () => {
     await room.pod('one');
     await room.runs('one', 1);
     expect(labelsOf(await room.nodes(), 'karpenter.sh/nodepool')).toEqual(['no-types-some']);
-    await room.until('the pool is told', async () => {
+    await room.until('the pool is notified', async () => {
       const [event] = await room.events('NoCompatibleInstanceTypes', 'no-types-none');
       expect(event).toMatchObject({
         type: 'Warning',

@@ -24,20 +24,20 @@ const merge = 'application/merge-patch+json';
 export class TestKubelet {
   /** By uid; pods that are gone stay, for what they wrote. */
   readonly pods = new Map<string, RunningPod>();
-  readonly #cluster: ControlPlane;
-  readonly #image: { root: string; config: ImageConfig };
-  readonly #nodes: readonly string[];
-  readonly #supervisor = new Supervisor('kubelet');
-  readonly #seen = new Set<string>();
-  readonly #stop = new AbortController();
-  #loop: Promise<void> = Promise.resolve();
+  private readonly cluster: ControlPlane;
+  private readonly image: { root: string; config: ImageConfig };
+  private readonly nodes: readonly string[];
+  private readonly supervisor = new Supervisor('kubelet');
+  private readonly seen = new Set<string>();
+  private readonly ending = new AbortController();
+  private loop: Promise<void> = Promise.resolve();
   /** Errors of the kubelet itself: a test that goes wrong shows them. */
   readonly problems: string[] = [];
 
   private constructor(cluster: ControlPlane, image: { root: string; config: ImageConfig }, nodes: readonly string[]) {
-    this.#cluster = cluster;
-    this.#image = image;
-    this.#nodes = nodes;
+    this.cluster = cluster;
+    this.image = image;
+    this.nodes = nodes;
   }
 
   static async start(
@@ -46,8 +46,8 @@ export class TestKubelet {
     nodes: readonly string[] = ['system-1', 'system-2'],
   ): Promise<TestKubelet> {
     const kubelet = new TestKubelet(cluster, image, nodes);
-    for (const [at, name] of nodes.entries()) await kubelet.#register(name, at);
-    kubelet.#loop = kubelet.#run();
+    for (const [at, name] of nodes.entries()) await kubelet.register(name, at);
+    kubelet.loop = kubelet.run();
     return kubelet;
   }
 
@@ -69,16 +69,16 @@ export class TestKubelet {
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
-    await this.#supervisor.end();
+    this.ending.abort();
+    await this.loop;
+    await this.supervisor.end();
   }
 
   keepLogs(): string {
-    return this.#supervisor.keepLogs();
+    return this.supervisor.keepLogs();
   }
 
-  async #register(name: string, at: number): Promise<void> {
+  private async register(name: string, at: number): Promise<void> {
     const labels = {
       'kubernetes.io/hostname': name,
       'kubernetes.io/os': 'linux',
@@ -88,64 +88,64 @@ export class TestKubelet {
     };
     const amounts = { cpu: '8', memory: '16Gi', pods: '30' };
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: {} };
-    await this.#cluster.request('POST', '/api/v1/nodes', node);
+    await this.cluster.request('POST', '/api/v1/nodes', node);
     const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: new Date() }];
     const status = { capacity: amounts, allocatable: amounts, conditions };
-    await this.#cluster.request('PATCH', `/api/v1/nodes/${name}/status`, { status }, merge);
-    await this.#heartbeat(name, true);
+    await this.cluster.request('PATCH', `/api/v1/nodes/${name}/status`, { status }, merge);
+    await this.heartbeat(name, true);
   }
 
   /** Without one the node would be taken for lost after a while. */
-  async #heartbeat(name: string, isFirst = false): Promise<void> {
+  private async heartbeat(name: string, isFirst = false): Promise<void> {
     const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
     const renewTime = new Date().toISOString().replace('Z', '000Z');
     const spec = { holderIdentity: name, leaseDurationSeconds: 40, renewTime };
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
-    if (isFirst) await this.#cluster.request('POST', leases, lease);
-    else await this.#cluster.request('PATCH', `${leases}/${name}`, { spec: { renewTime } }, merge);
+    if (isFirst) await this.cluster.request('POST', leases, lease);
+    else await this.cluster.request('PATCH', `${leases}/${name}`, { spec: { renewTime } }, merge);
   }
 
-  async #run(): Promise<void> {
-    for (let round = 0; !this.#stop.signal.aborted; round += 1) {
+  private async run(): Promise<void> {
+    for (let round = 0; !this.ending.signal.aborted; round += 1) {
       try {
-        if (round % 25 === 24) for (const name of this.#nodes) await this.#heartbeat(name);
-        for (const name of this.#nodes) await this.#lookAfter(name);
+        if (round % 25 === 24) for (const name of this.nodes) await this.heartbeat(name);
+        for (const name of this.nodes) await this.lookAfter(name);
       } catch (error) {
-        if (!this.#stop.signal.aborted) this.problems.push(String(error));
+        if (!this.ending.signal.aborted) this.problems.push(String(error));
       }
-      await sleep(200, undefined, { signal: this.#stop.signal }).catch(() => {});
+      await sleep(200, undefined, { signal: this.ending.signal }).catch(() => {});
     }
   }
 
-  async #lookAfter(node: string): Promise<void> {
-    const { body } = await this.#cluster.request('GET', `/api/v1/pods?fieldSelector=spec.nodeName%3D${node}`);
+  private async lookAfter(node: string): Promise<void> {
+    const { body } = await this.cluster.request('GET', `/api/v1/pods?fieldSelector=spec.nodeName%3D${node}`);
     for (const pod of (body as { items?: PodObject[] }).items ?? []) {
       const { uid, deletionTimestamp } = pod.metadata;
       if (deletionTimestamp !== undefined)
-        void this.#end(pod).catch((error: unknown) => this.problems.push(String(error)));
-      else if (!this.#seen.has(uid)) {
-        this.#seen.add(uid);
-        void this.#begin(pod).catch((error: unknown) => this.problems.push(String(error)));
-      } else await this.#report(pod);
+        void this.end(pod).catch((error: unknown) => this.problems.push(String(error)));
+      else if (!this.seen.has(uid)) {
+        this.seen.add(uid);
+        void this.begin(pod).catch((error: unknown) => this.problems.push(String(error)));
+      } else await this.report(pod);
     }
   }
 
-  async #begin(pod: PodObject): Promise<void> {
-    if (!/^kerf[:@]/.test(pod.spec.containers[0]?.image ?? '')) return this.#setStatus(pod, true);
+  private async begin(pod: PodObject): Promise<void> {
+    if (!/^kerf[:@]/.test(pod.spec.containers[0]?.image ?? '')) return this.setStatus(pod, true);
     const { uid, name } = pod.metadata;
-    const folder = join(this.#supervisor.folder, uid);
+    const folder = join(this.supervisor.folder, uid);
     mkdirSync(folder);
-    const container = await prepare(this.#cluster, pod, this.#image, folder);
-    const process = await this.#supervisor.start({ name: `${name}-${uid.slice(0, 6)}`, ...container });
+    const container = await prepare(this.cluster, pod, this.image, folder);
+    const process = await this.supervisor.start({ name: `${name}-${uid.slice(0, 6)}`, ...container });
     const running: RunningPod = { name, pod, container, process, startedMs: Date.now() };
     this.pods.set(uid, running);
     void process.exited.then((reason) => {
       running.exit = reason;
     });
-    await this.#setStatus(pod, false);
+    await this.setStatus(pod, false);
   }
 
-  async #report(pod: PodObject): Promise<void> {
+  private async report(pod: PodObject): Promise<void> {
     const running = this.pods.get(pod.metadata.uid);
     if (running === undefined || running.readyMs !== undefined || running.exit !== undefined) return;
     const path = pod.spec.containers[0]?.readinessProbe?.httpGet;
@@ -153,22 +153,22 @@ export class TestKubelet {
       path === undefined || (await answers(`http://127.0.0.1:${running.container.portOf(path.port)}${path.path}`));
     if (!isReady) return;
     running.readyMs = Date.now();
-    await this.#setStatus(pod, true);
+    await this.setStatus(pod, true);
   }
 
   /** Ended by its grace period; the object goes when the process has. */
-  async #end(pod: PodObject): Promise<void> {
+  private async end(pod: PodObject): Promise<void> {
     const { uid, name, namespace, deletionGracePeriodSeconds = 30 } = pod.metadata;
-    if (this.#seen.has(`ending ${uid}`)) return;
-    this.#seen.add(`ending ${uid}`);
+    if (this.seen.has(`ending ${uid}`)) return;
+    this.seen.add(`ending ${uid}`);
     const running = this.pods.get(uid);
     if (running !== undefined && running.exit === undefined)
-      await this.#supervisor.stop(running.process, deletionGracePeriodSeconds * 1000);
+      await this.supervisor.stop(running.process, deletionGracePeriodSeconds * 1000);
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
-    await this.#cluster.request('DELETE', path, { gracePeriodSeconds: 0, preconditions: { uid } });
+    await this.cluster.request('DELETE', path, { gracePeriodSeconds: 0, preconditions: { uid } });
   }
 
-  async #setStatus(pod: PodObject, ready: boolean): Promise<void> {
+  private async setStatus(pod: PodObject, ready: boolean): Promise<void> {
     const { name, namespace } = pod.metadata;
     const at = new Date().toISOString().replace(/\.\d+/, '');
     const status = ready ? 'True' : 'False';
@@ -189,7 +189,7 @@ export class TestKubelet {
         })),
       },
     };
-    await this.#cluster.request('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, body, merge);
+    await this.cluster.request('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, body, merge);
   }
 }
 

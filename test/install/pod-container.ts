@@ -69,7 +69,7 @@ export interface PreparedContainer {
   portOf(port: string | number): number;
 }
 
-/** Of the node: what a container without limits is told. */
+/** Of the node: what a container without limits sees. */
 const nodeResources: Record<string, number> = { 'limits.memory': 8 * 2 ** 30, 'limits.cpu': 4 };
 
 export async function prepare(

@@ -43,7 +43,7 @@ const claimsNow = async () =>
     spec,
   }));
 
-/** Looks at the lease until told to stop: the longest time without a holder, and without a holder that renews. */
+/** Looks at the lease until asked to stop: the longest time without a holder, and without a holder that renews. */
 function watchLease(): () => Promise<number> {
   const stop = new AbortController();
   let longestMs = 0;
@@ -104,7 +104,7 @@ describe('every values file', () => {
     await world.install(['-f', file, ...simulated, ...image, ...proxied]);
     const pods = await world.ready(values.replicas ?? 2);
     for (const pod of pods) expect(world.kubelet().output(pod)).not.toMatch(/forbidden/i);
-    // Rights go before pods do: what those say then is no news.
+    // Rights go before pods do: what those say then is not news.
     await world.helm('uninstall', 'karpenter', '--wait');
     await world.ready(0);
   });

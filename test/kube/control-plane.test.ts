@@ -68,7 +68,7 @@ test('a client certificate is who we are', async () => {
   expect((await kube.list(resources.namespaces)).items.length).toBeGreaterThan(0);
 });
 
-test('a rejected token is read again, and a user without rights is told so', async () => {
+test('a rejected token is read again, and a user without rights is refused', async () => {
   const token = join(cluster().folder, 'rotating-token');
   writeFileSync(token, 'outdated');
   const rotating = await client(kubeconfigFor('rotating', { tokenFile: token }));

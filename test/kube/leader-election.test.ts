@@ -50,7 +50,7 @@ async function start(name: string): Promise<void> {
   });
 }
 
-/** Who acted since `sinceMs`, waiting until somebody did who is not `except`. */
+/** Who acted since `sinceMs`, waiting until someone did who is not `except`. */
 async function nextLeader(sinceMs: number, except: string): Promise<{ name: string; afterMs: number }> {
   const find = (): Said | undefined =>
     said.find(({ what, name, atMs }) => what === 'acted' && atMs > sinceMs && name !== except);
@@ -96,7 +96,7 @@ test('of three processes, one killed, one cut off and one frozen, there are neve
   expect(third.afterMs).toBeLessThan(takeoverMs);
   expect(third.name).not.toBe(first.name);
   await expect.poll(() => heard(second.name, 'lost'), { timeout: 10_000 }).toBe(1);
-  part(second.name).proxy.mend();
+  part(second.name).proxy.fix();
 
   const frozenMs = Date.now();
   part(third.name).child.kill('SIGSTOP');

@@ -61,11 +61,11 @@ async function follow(options: { streaming: boolean }) {
     namespace,
     ...options,
   });
-  const told = new Map<string, Lease>();
+  const reported = new Map<string, Lease>();
   reflector.subscribe((change) => {
     const name = change.object.metadata.name ?? '';
-    if (change.kind === 'deleted') told.delete(name);
-    else told.set(name, change.object);
+    if (change.kind === 'deleted') reported.delete(name);
+    else reported.set(name, change.object);
   });
   const stop = new AbortController();
   const running = reflector.run(stop.signal);
@@ -73,7 +73,7 @@ async function follow(options: { streaming: boolean }) {
   const converges = async (): Promise<void> => {
     const { items } = await direct.list(leases, { namespace });
     await expect.poll(() => versions(reflector.store.values()), { timeout: 40_000 }).toBe(versions(items));
-    expect(versions(told.values())).toBe(versions(items));
+    expect(versions(reported.values())).toBe(versions(items));
   };
   const end = async (): Promise<void> => {
     stop.abort();
@@ -95,7 +95,7 @@ test.each([true, false])(
     await converges();
 
     // Connections break: the watch resumes where it was, without a new listing.
-    proxy.mend();
+    proxy.fix();
     await put('lease-2', 'third');
     await converges();
     expect(reflector.counters.lists).toBe(1);
@@ -107,7 +107,7 @@ test.each([true, false])(
     await direct.delete(leases, { name: 'lease-4', namespace });
     await cluster().restartApiServer();
     await put('lease-5', 'fifth');
-    proxy.mend();
+    proxy.fix();
     await converges();
     expect(reflector.counters.lists).toBeGreaterThan(1);
     expect(reflector.counters.expired).toBeGreaterThan(0);

@@ -63,9 +63,9 @@ export async function survive(steps: readonly Step[], streamingLists: boolean): 
     callTimeoutMs: 2_000,
   });
   const reflector = new Reflector<Pod>({ kube, clock, resource: resources.pods, pageSize: 2 });
-  const told = new Map<string, Pod>();
+  const reported = new Map<string, Pod>();
   const problems: string[] = [];
-  reflector.subscribe((change) => problems.push(...follow(told, change, api)));
+  reflector.subscribe((change) => problems.push(...follow(reported, change, api)));
   const stop = new AbortController();
   const running = reflector.run(stop.signal);
   try {
@@ -80,7 +80,7 @@ export async function survive(steps: readonly Step[], streamingLists: boolean): 
     api.put('last');
     await until(() => describe(reflector.store.values()) === describe(api.objects.values()), api, reflector);
     expect(problems).toEqual([]);
-    expect(describe(told.values())).toBe(describe(reflector.store.values()));
+    expect(describe(reported.values())).toBe(describe(reflector.store.values()));
   } finally {
     stop.abort();
     await running;
@@ -117,9 +117,9 @@ async function take(step: Step, api: FakeApi, pending: Fault[]): Promise<void> {
 }
 
 /** Keeps a copy from changes alone, and says what was wrong with one. */
-function follow(told: Map<string, Pod>, change: Change<Pod>, api: FakeApi): string[] {
+function follow(reported: Map<string, Pod>, change: Change<Pod>, api: FakeApi): string[] {
   const { name = '', resourceVersion = '' } = change.object.metadata;
-  const known = told.get(name);
+  const known = reported.get(name);
   const knownVersion = Number(known?.metadata.resourceVersion ?? 0);
   const problems: string[] = [];
   if (!api.historyOf(name).includes(resourceVersion)) problems.push(`${name}@${resourceVersion} never was`);
@@ -127,13 +127,13 @@ function follow(told: Map<string, Pod>, change: Change<Pod>, api: FakeApi): stri
     if (known === undefined) problems.push(`${name} deleted but never added`);
     if (Number(resourceVersion) < knownVersion)
       problems.push(`${name} deleted at ${resourceVersion} < ${knownVersion}`);
-    told.delete(name);
+    reported.delete(name);
     return problems;
   }
   if (Number(resourceVersion) <= knownVersion) problems.push(`${name} went from ${knownVersion} to ${resourceVersion}`);
   if ((change.kind === 'added') !== (known === undefined)) problems.push(`${name} ${change.kind} out of turn`);
   if (change.kind === 'updated' && change.old !== known) problems.push(`${name} updated from something else`);
-  told.set(name, change.object);
+  reported.set(name, change.object);
   return problems;
 }
 

@@ -43,7 +43,7 @@ export class TcpProxy {
   }
 
   /** New connections work again; those that lost bytes are closed. */
-  mend(): void {
+  fix(): void {
     for (const socket of this.sockets) socket.destroy();
     this.isCut = false;
   }

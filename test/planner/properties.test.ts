@@ -133,17 +133,17 @@ describe('suggestions', () => {
     holds(improvable, 107, 200, (snapshot) => {
       const hopeless = planSnapshot(snapshot).unschedulable[0];
       if (hopeless === undefined) return;
-      const told: string[] = [];
+      const reported: string[] = [];
       let current = snapshot;
       for (let step = 0; step < steps; step++) {
         const reason = planSnapshot(current).unschedulable.find(({ pod }) => pod === hopeless.pod)?.reasons[0];
         if (reason === undefined) return;
-        told.push(`${reason.code}: ${reason.suggestion}`);
+        reported.push(`${reason.code}: ${reason.suggestion}`);
         const next = followSuggestion(current, hopeless.pod, reason);
         if (next === undefined) return;
         current = next;
       }
-      expect(told, `${hopeless.pod} got no place in ${steps} steps`).toEqual([]);
+      expect(reported, `${hopeless.pod} got no place in ${steps} steps`).toEqual([]);
     });
   });
 
@@ -163,10 +163,10 @@ describe('suggestions', () => {
       if (current === undefined) return;
       followed += 1;
       const left = planSnapshot(current).unschedulable.find(({ pod }) => pod === hopeless.pod)?.reasons ?? [];
-      const told = shown.map(({ code, suggestion }) => `${code}: ${suggestion}`);
+      const reported = shown.map(({ code, suggestion }) => `${code}: ${suggestion}`);
       expect(
         left.map(({ code, nodePool: of }) => `${of}: ${code}`),
-        told.join('; '),
+        reported.join('; '),
       ).toEqual([]);
     });
     expect(followed).toBeGreaterThan(20);

@@ -19,29 +19,29 @@ interface Manifest {
 
 /** Reads an OCI layout as its specification says, from `index.json` on. */
 export class ImageReader {
-  readonly #files: ReadonlyMap<string, Buffer>;
-  readonly #unpacked = new Map<string, TarEntry[]>();
+  private readonly content: ReadonlyMap<string, Buffer>;
+  private readonly unpacked = new Map<string, TarEntry[]>();
 
   constructor(entries: readonly TarEntry[]) {
-    this.#files = new Map(entries.flatMap((each) => (each.kind === 'file' ? [[each.path, each.content]] : [])));
+    this.content = new Map(entries.flatMap((each) => (each.kind === 'file' ? [[each.path, each.content]] : [])));
   }
 
   manifest(architecture: string): Manifest {
-    const top = this.#json<Manifest>('index.json');
-    const index = this.#blob<Manifest>(top.manifests[0]?.digest);
-    return this.#blob<Manifest>(index.manifests.find((each) => each.platform?.architecture === architecture)?.digest);
+    const top = this.json<Manifest>('index.json');
+    const index = this.blob<Manifest>(top.manifests[0]?.digest);
+    return this.blob<Manifest>(index.manifests.find((each) => each.platform?.architecture === architecture)?.digest);
   }
 
   config(architecture: string): ImageConfig {
-    return this.#blob<ImageConfig>(this.manifest(architecture).config.digest);
+    return this.blob<ImageConfig>(this.manifest(architecture).config.digest);
   }
 
   files(architecture: string): TarEntry[] {
-    const known = this.#unpacked.get(architecture);
+    const known = this.unpacked.get(architecture);
     if (known !== undefined) return known;
-    const all = this.manifest(architecture).layers.flatMap(({ digest }) => readTar(gunzipSync(this.#bytes(digest))));
+    const all = this.manifest(architecture).layers.flatMap(({ digest }) => readTar(gunzipSync(this.bytes(digest))));
     const entries = [...new Map(all.map((entry) => [entry.path, entry])).values()];
-    this.#unpacked.set(architecture, entries);
+    this.unpacked.set(architecture, entries);
     return entries;
   }
 
@@ -60,18 +60,18 @@ export class ImageReader {
     }
   }
 
-  #bytes(digest = ''): Buffer {
-    const found = this.#files.get(`blobs/${digest.replace(':', '/')}`);
+  private bytes(digest = ''): Buffer {
+    const found = this.content.get(`blobs/${digest.replace(':', '/')}`);
     if (found === undefined) throw new Error(`the layout has no blob ${digest}`);
     return found;
   }
 
-  #blob<T>(digest?: string): T {
-    return JSON.parse(this.#bytes(digest).toString('utf8')) as T;
+  private blob<T>(digest?: string): T {
+    return JSON.parse(this.bytes(digest).toString('utf8')) as T;
   }
 
-  #json<T>(path: string): T {
-    return JSON.parse(this.#files.get(path)?.toString('utf8') ?? 'null') as T;
+  private json<T>(path: string): T {
+    return JSON.parse(this.content.get(path)?.toString('utf8') ?? 'null') as T;
   }
 }
 

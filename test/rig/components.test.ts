@@ -1,4 +1,4 @@
-// What a machine that lacks something is told.
+// What is said on a machine that lacks something.
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -48,7 +48,7 @@ function publish(work: string, folder: string): void {
   try {
     renameSync(work, folder);
   } catch (error) {
-    // Somebody took over a lock that only looked abandoned and was quicker: both results are complete, keep theirs.
+    // Someone took over a lock that only looked abandoned and was quicker: both results are complete, keep theirs.
     if (!isFolder(folder)) throw error;
   }
 }
@@ -60,7 +60,7 @@ async function lock(
   progress: Progress,
   pollMs: number,
 ): Promise<(() => void) | undefined> {
-  let told = 0;
+  let reported = 0;
   for (;;) {
     if (done()) return undefined;
     try {
@@ -75,8 +75,8 @@ async function lock(
       rmSync(file, { force: true });
       continue;
     }
-    if (owner !== undefined && told !== owner.pid) {
-      told = owner.pid;
+    if (owner !== undefined && reported !== owner.pid) {
+      reported = owner.pid;
       progress(`waiting for process ${owner.pid}, which is making the same thing (${file})`);
     }
     await sleep(pollMs);

@@ -62,70 +62,70 @@ export class ControlPlane {
   readonly folder: string;
   readonly logs: string;
   readonly supervisorPid: number;
-  readonly #programs: Programs;
-  readonly #ports: Ports;
-  readonly #options: ControlPlaneOptions;
-  readonly #files: ClusterFiles;
-  readonly #supervisor: Supervisor;
-  readonly #running = new Map<Component, RunningProgram>();
-  readonly #agent: Agent;
-  #stopped = false;
+  private readonly programs: Programs;
+  private readonly ports: Ports;
+  private readonly options: ControlPlaneOptions;
+  private readonly files: ClusterFiles;
+  private readonly supervisor: Supervisor;
+  private readonly running = new Map<Component, RunningProgram>();
+  private readonly agent: Agent;
+  private stopped = false;
 
   constructor(programs: Programs, ports: Ports, options: ControlPlaneOptions) {
-    this.#programs = programs;
-    this.#ports = ports;
-    this.#options = options;
-    this.#supervisor = new Supervisor('cluster');
-    this.supervisorPid = this.#supervisor.pid;
-    this.folder = this.#supervisor.folder;
-    this.logs = this.#supervisor.logs;
+    this.programs = programs;
+    this.ports = ports;
+    this.options = options;
+    this.supervisor = new Supervisor('cluster');
+    this.supervisorPid = this.supervisor.pid;
+    this.folder = this.supervisor.folder;
+    this.logs = this.supervisor.logs;
     this.url = `https://127.0.0.1:${ports.api}`;
-    this.#files = writeClusterFiles(this.folder, this.url);
-    this.ca = this.#files.ca;
-    this.caFile = this.#files.caFile;
-    this.token = this.#files.token;
-    this.kubeconfig = this.#files.kubeconfig;
-    this.#agent = new Agent({ connect: { ca: this.ca } });
+    this.files = writeClusterFiles(this.folder, this.url);
+    this.ca = this.files.ca;
+    this.caFile = this.files.caFile;
+    this.token = this.files.token;
+    this.kubeconfig = this.files.kubeconfig;
+    this.agent = new Agent({ connect: { ca: this.ca } });
   }
 
   /** Used by startControlPlane. */
   async startAll(): Promise<void> {
-    await this.#startEtcd();
+    await this.startEtcd();
     await this.startApiServer();
-    await this.#startOthers();
+    await this.startOthers();
   }
 
-  async #startEtcd(): Promise<void> {
-    await this.#start('etcd', etcdFlags(this.#files, this.#ports));
+  private async startEtcd(): Promise<void> {
+    await this.start('etcd', etcdFlags(this.files, this.ports));
     // The API server gives up after twenty seconds without its storage, which a busy machine may take to start it.
-    await this.#waitFor('etcd', '/health', async (path) => {
-      const answer = await request(`http://127.0.0.1:${this.#ports.etcd}${path}`);
+    await this.waitFor('etcd', '/health', async (path) => {
+      const answer = await request(`http://127.0.0.1:${this.ports.etcd}${path}`);
       await answer.body.dump();
       return answer.statusCode;
     });
   }
 
-  async #startOthers(): Promise<void> {
-    const { controllerManager, scheduler } = this.#options;
+  private async startOthers(): Promise<void> {
+    const { controllerManager, scheduler } = this.options;
     if (controllerManager) {
-      await this.#start('kube-controller-manager', controllerManagerFlags(this.#files, this.#options));
+      await this.start('kube-controller-manager', controllerManagerFlags(this.files, this.options));
     }
-    if (scheduler) await this.#start('kube-scheduler', schedulerFlags(this.#files, this.#options));
+    if (scheduler) await this.start('kube-scheduler', schedulerFlags(this.files, this.options));
     // Pods are refused until the controller manager has made their namespace's service account.
     if (controllerManager) {
-      await this.#waitFor('kube-controller-manager', '/api/v1/namespaces/default/serviceaccounts/default');
+      await this.waitFor('kube-controller-manager', '/api/v1/namespaces/default/serviceaccounts/default');
     }
   }
 
   async startApiServer(): Promise<void> {
-    await this.#start('kube-apiserver', apiServerFlags(this.#files, this.#ports, this.#options));
-    await this.#waitFor('kube-apiserver', '/readyz');
-    await this.#waitFor('kube-apiserver', '/api/v1/namespaces/default');
+    await this.start('kube-apiserver', apiServerFlags(this.files, this.ports, this.options));
+    await this.waitFor('kube-apiserver', '/readyz');
+    await this.waitFor('kube-apiserver', '/api/v1/namespaces/default');
   }
 
   /** An outage. `graceMs: 0` is a crash; the default lets it close its connections first. */
   async stopApiServer(graceMs = 3000): Promise<void> {
-    await this.#end('kube-apiserver', graceMs);
+    await this.end('kube-apiserver', graceMs);
   }
 
   /** Same address, same data. */
@@ -137,25 +137,25 @@ export class ControlPlane {
   /** What etcd holds at this moment, for `restore`. Storage is away for as long as copying takes. */
   async backUp(): Promise<string> {
     const copy = join(this.folder, `etcd-backup-${Date.now()}`);
-    await this.#end('etcd');
-    cpSync(this.#files.etcdData, copy, { recursive: true });
-    await this.#startEtcd();
+    await this.end('etcd');
+    cpSync(this.files.etcdData, copy, { recursive: true });
+    await this.startEtcd();
     return copy;
   }
 
   /** Everything stored since is lost, and resource versions go back, as after a disaster. */
   async restore(backup: string): Promise<void> {
-    const others = [...this.#running.keys()].filter((name) => name !== 'etcd');
-    for (const name of [...others, 'etcd'] as const) await this.#end(name);
-    rmSync(this.#files.etcdData, { recursive: true });
-    cpSync(backup, this.#files.etcdData, { recursive: true });
-    await this.#startEtcd();
+    const others = [...this.running.keys()].filter((name) => name !== 'etcd');
+    for (const name of [...others, 'etcd'] as const) await this.end(name);
+    rmSync(this.files.etcdData, { recursive: true });
+    cpSync(backup, this.files.etcdData, { recursive: true });
+    await this.startEtcd();
     await this.startApiServer();
-    await this.#startOthers();
+    await this.startOthers();
   }
 
   kubectl(args: string[], { stdin }: { stdin?: string } = {}): Promise<Output> {
-    return runProgram(this.#programs.kubectl, ['--kubeconfig', this.kubeconfig, ...args], {
+    return runProgram(this.programs.kubectl, ['--kubeconfig', this.kubeconfig, ...args], {
       env: { ...process.env, KUBECACHEDIR: join(this.folder, 'kubectl-cache') },
       ...(stdin === undefined ? {} : { stdin }),
     });
@@ -165,7 +165,7 @@ export class ControlPlane {
   async request(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<ApiAnswer> {
     const answer = await request(`${this.url}${path}`, {
       method,
-      dispatcher: this.#agent,
+      dispatcher: this.agent,
       headers: { authorization: `Bearer ${this.token}`, accept: 'application/json', 'content-type': contentType },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
@@ -176,42 +176,42 @@ export class ControlPlane {
 
   /** A client certificate the API server accepts: `commonName` is the user, `organizations` its groups. */
   issueCertificate(request: CertificateRequest): Certificate {
-    return this.#files.issue(request);
+    return this.files.issue(request);
   }
 
   pidOf(component: Component): number | undefined {
-    return this.#running.get(component)?.pid;
+    return this.running.get(component)?.pid;
   }
 
   /** Copies the components' logs to where they survive `stop`, and says where. */
   keepLogs(): string {
-    return this.#supervisor.keepLogs();
+    return this.supervisor.keepLogs();
   }
 
   /** Resolves when no process and no file is left. Stopping twice is harmless. */
   async stop(): Promise<void> {
-    if (this.#stopped) return;
-    this.#stopped = true;
-    await this.#agent.destroy();
-    await this.#supervisor.end();
+    if (this.stopped) return;
+    this.stopped = true;
+    await this.agent.destroy();
+    await this.supervisor.end();
   }
 
-  async #end(name: Component, graceMs = 0): Promise<void> {
-    const running = this.#running.get(name);
-    if (running !== undefined) await this.#supervisor.stop(running, graceMs);
-    this.#running.delete(name);
+  private async end(name: Component, graceMs = 0): Promise<void> {
+    const running = this.running.get(name);
+    if (running !== undefined) await this.supervisor.stop(running, graceMs);
+    this.running.delete(name);
   }
 
-  async #start(name: Component, args: string[]): Promise<void> {
-    this.#running.set(name, await this.#supervisor.start({ name, program: this.#programs[name], args }));
+  private async start(name: Component, args: string[]): Promise<void> {
+    this.running.set(name, await this.supervisor.start({ name, program: this.programs[name], args }));
   }
 
-  async #waitFor(
+  private async waitFor(
     name: Component,
     path: string,
     ask = async (asked: string): Promise<number> => (await this.request('GET', asked)).status,
   ): Promise<void> {
-    const running = this.#running.get(name);
+    const running = this.running.get(name);
     if (running === undefined) return;
     let exit: string | undefined;
     void running.exited.then((reason) => {

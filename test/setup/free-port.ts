@@ -1,4 +1,4 @@
-// A loopback port nobody uses. Taken from below the range from which the kernel gives ports to outgoing connections:
+// A loopback port no one uses. Taken from below the range from which the kernel gives ports to outgoing connections:
 // otherwise one of our own clients could take it between the choice and the listening.
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';

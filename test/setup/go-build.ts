@@ -16,14 +16,14 @@ export interface GoBuild {
 }
 
 export class GoTool {
-  readonly #env: NodeJS.ProcessEnv;
-  readonly #progress: Progress;
+  private readonly env: NodeJS.ProcessEnv;
+  private readonly progress: Progress;
 
   constructor(env: NodeJS.ProcessEnv, progress: Progress) {
     // A workspace file above the cache must not join in.
     // A release may ask for a newer patch of Go than is installed; the module proxy has it.
-    this.#env = { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOTOOLCHAIN: 'auto' };
-    this.#progress = progress;
+    this.env = { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOTOOLCHAIN: 'auto' };
+    this.progress = progress;
   }
 
   /** Fails with what to install when there is no Go. */
@@ -42,7 +42,7 @@ export class GoTool {
 
   async run(args: string[], cwd?: string, onErrorLine?: Progress): Promise<string> {
     const { stdout } = await runProgram('go', args, {
-      env: this.#env,
+      env: this.env,
       ...(cwd === undefined ? {} : { cwd }),
       ...(onErrorLine === undefined ? {} : { onErrorLine }),
     });
@@ -52,16 +52,16 @@ export class GoTool {
   async build(folder: string, { what, files, args }: GoBuild): Promise<void> {
     mkdirSync(folder, { recursive: true });
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-    this.#progress(`${what}: fetching modules`);
+    this.progress(`${what}: fetching modules`);
     await this.run(['mod', 'tidy'], folder);
-    this.#progress(`${what}: compiling`);
+    this.progress(`${what}: compiling`);
     let packages = 0;
     let toldAtMs = Date.now();
     await this.run(['build', '-v', '-trimpath', ...args], folder, () => {
       packages += 1;
       if (Date.now() - toldAtMs < 15_000) return;
       toldAtMs = Date.now();
-      this.#progress(`${what}: ${packages} packages compiled`);
+      this.progress(`${what}: ${packages} packages compiled`);
     });
     rmSync(folder, { recursive: true });
   }

@@ -33,10 +33,10 @@ export class Supervisor {
   readonly folder: string;
   readonly logs: string;
   readonly pid: number;
-  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #waiting = new Map<string, { started: (pid: number) => void; failed: (error: Error) => void }>();
-  readonly #exits = new Map<string, (reason: string) => void>();
-  readonly #ended: Promise<void>;
+  private readonly process: ChildProcessByStdio<Writable, Readable, null>;
+  private readonly waiting = new Map<string, { started: (pid: number) => void; failed: (error: Error) => void }>();
+  private readonly exits = new Map<string, (reason: string) => void>();
+  private readonly ended: Promise<void>;
 
   constructor(kind: string) {
     removeAbandoned(kind);
@@ -45,49 +45,49 @@ export class Supervisor {
     mkdirSync(this.logs);
     const script = fileURLToPath(new URL('./supervisor-process.ts', import.meta.url));
     // Its own session: Ctrl-C in a terminal reaches the owner only, and the owner's end reaches the supervisor.
-    this.#process = spawn(process.execPath, [script, this.folder], {
+    this.process = spawn(process.execPath, [script, this.folder], {
       stdio: ['pipe', 'pipe', 'inherit'],
       detached: true,
     });
-    this.pid = this.#process.pid ?? -1;
+    this.pid = this.process.pid ?? -1;
     writeFileSync(join(this.folder, ownerFile), JSON.stringify(identityOf(this.pid)));
-    this.#ended = new Promise((resolve) => {
-      this.#process.on('exit', () => {
-        for (const { failed } of this.#waiting.values()) failed(new Error(`the supervisor of ${kind} ended`));
+    this.ended = new Promise((resolve) => {
+      this.process.on('exit', () => {
+        for (const { failed } of this.waiting.values()) failed(new Error(`the supervisor of ${kind} ended`));
         resolve();
       });
     });
-    this.#process.stdin.on('error', () => {});
-    createInterface({ input: this.#process.stdout }).on('line', (line) => this.#onEvent(JSON.parse(line) as Event));
+    this.process.stdin.on('error', () => {});
+    createInterface({ input: this.process.stdout }).on('line', (line) => this.onEvent(JSON.parse(line) as Event));
     // A test that forgets to stop its rig may still end; the closing pipe then does the stopping.
-    this.#process.unref();
-    (this.#process.stdin as Socket).unref();
-    (this.#process.stdout as Socket).unref();
+    this.process.unref();
+    (this.process.stdin as Socket).unref();
+    (this.process.stdout as Socket).unref();
   }
 
   start({ name, program, args, env = {} }: ProgramStart): Promise<RunningProgram> {
     const logFile = join(this.logs, `${name}.log`);
-    const exited = new Promise<string>((resolve) => this.#exits.set(name, resolve));
+    const exited = new Promise<string>((resolve) => this.exits.set(name, resolve));
     const started = new Promise<RunningProgram>((resolve, reject) => {
-      this.#waiting.set(name, {
+      this.waiting.set(name, {
         started: (pid) => resolve({ name, pid, logFile, exited }),
         failed: (cause) => reject(new Error(`cannot start ${name} (${program}): ${cause.message}`, { cause })),
       });
-      this.#send({ do: 'start', name, program, args, env, logFile });
+      this.send({ do: 'start', name, program, args, env, logFile });
     });
-    return this.#awake(started);
+    return this.awake(started);
   }
 
   /** SIGTERM, then SIGKILL after the grace; zero grace means SIGKILL at once. */
   async stop(running: RunningProgram, graceMs: number): Promise<void> {
-    this.#send({ do: 'stop', name: running.name, graceMs });
-    await this.#awake(running.exited);
+    this.send({ do: 'stop', name: running.name, graceMs });
+    await this.awake(running.exited);
   }
 
   /** Kills everything, removes the folder; resolves when nothing is left. */
   async end(): Promise<void> {
-    this.#process.stdin.end();
-    await this.#awake(this.#ended);
+    this.process.stdin.end();
+    await this.awake(this.ended);
   }
 
   /** Copies the logs to where they survive the end of the rig, and says where. */
@@ -98,7 +98,7 @@ export class Supervisor {
   }
 
   /** Keeps this process running until the promise settles; idle, the supervisor does not. */
-  async #awake<T>(promise: Promise<T>): Promise<T> {
+  private async awake<T>(promise: Promise<T>): Promise<T> {
     const alive = setInterval(() => {}, 60_000);
     try {
       return await promise;
@@ -107,20 +107,20 @@ export class Supervisor {
     }
   }
 
-  #send(command: Command): void {
-    this.#process.stdin.write(`${JSON.stringify(command)}\n`);
+  private send(command: Command): void {
+    this.process.stdin.write(`${JSON.stringify(command)}\n`);
   }
 
-  #onEvent(event: Event): void {
-    const waiting = this.#waiting.get(event.name);
+  private onEvent(event: Event): void {
+    const waiting = this.waiting.get(event.name);
     if (event.event === 'started') {
       waiting?.started(event.pid);
-      this.#waiting.delete(event.name);
+      this.waiting.delete(event.name);
     } else if (event.event === 'failed') {
       waiting?.failed(new Error(event.message));
-      this.#waiting.delete(event.name);
+      this.waiting.delete(event.name);
     } else {
-      this.#exits.get(event.name)?.(event.signal ?? `exit code ${event.code}`);
+      this.exits.get(event.name)?.(event.signal ?? `exit code ${event.code}`);
     }
   }
 }
@@ -134,7 +134,7 @@ function removeAbandoned(kind: string): void {
       const owner = JSON.parse(readFileSync(join(folder, ownerFile), 'utf8')) as ProcessIdentity;
       if (!isAlive(owner)) rmSync(folder, { recursive: true, force: true });
     } catch {
-      // No readable owner: it is being created or removed by somebody else right now.
+      // No readable owner: it is being created or removed by someone else right now.
     }
   }
 }

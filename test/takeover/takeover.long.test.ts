@@ -1,4 +1,4 @@
-// Karpenter runs a cluster, stops, and Kerf goes on with it; then the other way round. Nobody notices: no node goes without a
+// Karpenter runs a cluster, stops, and Kerf goes on with it; then the other way round. No one notices: no node goes without a
 // reason, nothing of a claim is rewritten, what was under way is finished.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe.each(peerVersions)('Karpenter %s', (version) => {
   const world = useTakeoverWorld();
 
-  /** What must not change about a claim that nobody has a reason to touch. */
+  /** What must not change about a claim that no one has a reason to touch. */
   const facts = ({ metadata, spec }: NodeClaim) => ({
     name: metadata.name,
     uid: metadata.uid,
@@ -121,7 +121,7 @@ describe.each(peerVersions)('Karpenter %s', (version) => {
     };
     await world.api.apply(caught);
 
-    // Pods that wait and a claim that leaves when nobody is in charge.
+    // Pods that wait and a claim that leaves when no one is in charge.
     await room.deployment('late', { replicas: 3, cpu: '1' });
     const kerf = await world.startKerf();
     await kerf.leading();
@@ -131,8 +131,8 @@ describe.each(peerVersions)('Karpenter %s', (version) => {
     });
     await room.runs('late', 3);
     await sleep(25_000);
-    const told = await preflight('--before', asked.file);
-    expect(told).toMatchObject({
+    const reported = await preflight('--before', asked.file);
+    expect(reported).toMatchObject({
       code: 0,
       report: { verdict: 'go', phase: 'after', since: { rewritten: [], newlyDrifted: [] } },
     });

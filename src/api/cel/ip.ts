@@ -1,5 +1,5 @@
 // IP addresses and networks as values of CEL: `ip`, `cidr` and their kin. As in Kubernetes, an address with a zone or an
-// IPv4 address dressed up as IPv6 is none, and leading zeros are not allowed in IPv4.
+// IPv4 address written as IPv6 is none, and leading zeros are not allowed in IPv4.
 import { type Environment, EvaluationError } from '@marcbachmann/cel-js';
 
 /** The library tells types apart by their class. */

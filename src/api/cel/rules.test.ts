@@ -196,7 +196,7 @@ describe('rules that do not compile', () => {
 });
 
 describe('words of an expression', () => {
-  test('text and comments are no words', () => {
+  test('text and comments are not words', () => {
     expect(mentions("self == 'oldSelf'", 'oldSelf')).toBe(false);
     expect(mentions('self == r"\\" + oldSelf', 'oldSelf')).toBe(true);
     expect(mentions("self.oldSelf == '' // oldSelf", 'oldSelf')).toBe(false);

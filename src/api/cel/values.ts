@@ -1,5 +1,5 @@
 // Turns JSON into the values CEL computes with, guided by the schema: integers become BigInt (a JavaScript number would be
-// a double), times and durations become CEL's own, and field names that are no identifiers are escaped as Kubernetes
+// a double), times and durations become CEL's own, and field names that are not identifiers are escaped as Kubernetes
 // documents (`a-b` is `a__dash__b` in a rule). Only declared fields are visible to rules.
 import { parseTime } from '../../base/index.ts';
 import { isObject, own } from '../schema/json.ts';

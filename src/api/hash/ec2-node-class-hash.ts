@@ -25,7 +25,7 @@ type NetworkInterface = NonNullable<EC2NodeClassSpec['networkInterfaces']>[numbe
 
 const hashInt = (value: number): Hash => hashInt64(BigInt(value));
 
-/** Structures with nothing set count as absent only where they are no pointers; all of these are pointers. */
+/** Structures with nothing set count as absent only where they are not pointers; all of these are pointers. */
 const hashPlacementGroup = (selector: NonNullable<EC2NodeClassSpec['placementGroupSelector']>): Hash =>
   hashStruct('PlacementGroupSelector', [
     ['Name', ifText(selector.name)],

@@ -45,7 +45,7 @@ function hashNodeClassRef({ kind, name, group }: TemplateSpec['nodeClassRef']): 
   ]);
 }
 
-/** Nothing for `Never` and for text that is no duration. */
+/** Nothing for `Never` and for text that is not a duration. */
 const ifDuration = (text: string | undefined, hash: (nanoseconds: bigint) => Hash): Hash | undefined =>
   ifSet(text === undefined ? undefined : parseGoDurationNs(text), hash);
 

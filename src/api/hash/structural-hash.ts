@@ -97,7 +97,7 @@ export const hashText = ({ hi, lo }: Hash): string => String((BigInt(hi) << 32n)
 export const ifSet = <T>(value: T | undefined | null, hash: (value: T) => Hash): Hash | undefined =>
   value === undefined || value === null ? undefined : hash(value);
 
-/** Hashes text unless it is absent or empty: where upstream's field is no pointer, the two are the same. */
+/** Hashes text unless it is absent or empty: where upstream's field is not a pointer, the two are the same. */
 export const ifText = (value: string | undefined | null): Hash | undefined =>
   value === undefined || value === null || value === '' ? undefined : hashString(value);
 

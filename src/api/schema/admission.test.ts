@@ -104,7 +104,7 @@ describe('values', () => {
       '1.2.3.256',
       ['spec: Invalid value: "1.2.3.256": spec in body must be of type ipv4: "1.2.3.256"'],
     ],
-    ['a format nobody knows', { type: 'string', format: 'whatever' }, 'x', []],
+    ['an unknown format', { type: 'string', format: 'whatever' }, 'x', []],
     ['null where it may be', { type: 'string', nullable: true }, null, []],
   ])('%s', (_, schema, value, expected) => {
     expect(errors(schema, value)).toEqual(expected);

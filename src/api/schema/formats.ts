@@ -45,7 +45,7 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = {
   uri: (text) => /^([a-z][a-z0-9+.-]*:|\/)/i.test(text),
 };
 
-/** Formats the API server knows but that say nothing about a text, or that nobody has used in a schema of this project. */
+/** Formats the API server knows but that say nothing about a text, or that no one has used in a schema of this project. */
 const unchecked = new Set(
   (
     'int32 int64 float double password datetime bsonobjectid mac uuid3 uuid4 uuid5 isbn isbn10 isbn13 creditcard ssn ' +

@@ -58,7 +58,7 @@ describe('a reserved instance that runs on demand now', () => {
     }
   });
 
-  test('has its node alone mended when the claim was mended earlier', async () => {
+  test('has its node alone fixed when the claim was fixed earlier', async () => {
     runs('on-demand');
     await makeInstance(bench, 'a', fallen);
     await bench.apply(resources.nodes, { metadata: { name: 'a', labels: reservation } });

@@ -26,7 +26,7 @@ export function capacityTypeController(context: ControllerContext): Controller {
   const isReserved = ({ labels }: KubeObject['metadata']): boolean =>
     labels?.[label.capacityType] === capacityType.reserved;
 
-  /** The claim itself may have been mended in an earlier pass that did not get to its node. */
+  /** The claim itself may have been fixed in an earlier pass that did not get to its node. */
   const isSuspect = ({ metadata, spec, status }: NodeClaim): boolean =>
     isManaged(spec.nodeClassRef) &&
     metadata.deletionTimestamp === undefined &&

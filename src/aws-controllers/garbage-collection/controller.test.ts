@@ -34,7 +34,7 @@ describe('an instance without a claim', () => {
     expect([await hasNode('orphan'), await hasNode('a')]).toEqual([false, true]);
   });
 
-  test('many at once go a share of the fleet at a time, and their pool is told', async () => {
+  test('many at once go a share of the fleet at a time, and their pool is notified', async () => {
     for (let index = 0; index < 250; index++) launch(`i-${index}`, minute);
     await bench.run(25_000);
     expect([cloud.deletions.length, cloud.machines.size]).toEqual([50, 200]);

@@ -1,6 +1,6 @@
 // instance.garbagecollection: an instance of ours that no claim owns is terminated, and its Node deleted. Such instances
-// are left when a process dies between the launch and writing it down, or when somebody removes a claim's finalizer by
-// hand. This is the one place that terminates what nobody asked to terminate, so it believes no single answer:
+// are left when a process dies between the launch and writing it down, or when someone removes a claim's finalizer by
+// hand. This is the one place that terminates what no one asked to terminate, so it believes no single answer:
 //
 // 1. Claims are listed anew from the API server, malformed ones included; cached ones count, too.
 // 2. An instance has to look abandoned in two looks, and only a share of the fleet goes per run (`Collection`).
@@ -72,7 +72,7 @@ export function instanceGarbageCollectionController(context: ControllerContext):
     log.debug('garbage collected node', { Node: { name: cached.metadata.name }, 'provider-id': providerID });
   };
 
-  /** Told on the pools the instances were launched for. */
+  /** Reported on the pools the instances were launched for. */
   const tellHeldBack = (heldBack: readonly Instance[], due: readonly Instance[], total: number): void => {
     const message = `${heldBack.length + due.length} of ${total} instances have no NodeClaim, more than are terminated at once: ${due.length} go now, the others step by step. If they should live, restore their NodeClaims`;
     log.error('more instances without a NodeClaim than are terminated at once', message);

@@ -36,7 +36,7 @@ export function instanceProfileCollectionController(
 
   return {
     name,
-    // Nobody wakes it; the caches it reads are watched by others.
+    // No one wakes it; the caches it reads are watched by others.
     sources: [],
     startKeys: ['profiles'],
     concurrency: 1,

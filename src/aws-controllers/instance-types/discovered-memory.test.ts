@@ -61,7 +61,7 @@ test('a node says nothing until it is registered', async () => {
   expect(memory()).toBe(String(7_900_000 * 1024));
 });
 
-test('a node of a type nobody knows is passed over', async () => {
+test('a node of an unknown type is passed over', async () => {
   await join('ami-amd64', { type: 'x9.large' });
   expect(memory()).toBe(estimate);
 });

@@ -41,7 +41,7 @@ describe('the claim and the message go', () => {
     ['instance_stopped', 'InstanceStopping', { kind: 'state-change', instanceId: 'i-a', state: 'stopped' }],
     ['instance_terminated', 'InstanceTerminating', { kind: 'state-change', instanceId: 'i-a', state: 'shutting-down' }],
     ['instance_terminated', 'InstanceTerminating', { kind: 'state-change', instanceId: 'i-a', state: 'terminated' }],
-  ] satisfies [string, string, Interruption][])('%s, told as %s', async (kind, reason, event) => {
+  ] satisfies [string, string, Interruption][])('%s, reported as %s', async (kind, reason, event) => {
     await makeInstance(bench, 'a');
     await makeInstance(bench, 'b');
     send(event);
@@ -92,7 +92,7 @@ describe('messages that ask for nothing', () => {
     expect(bench.log.lines.some(({ message }) => message.startsWith('cannot read message'))).toBe(true);
   });
 
-  test('a state nobody has to react to: message deleted, nothing else', async () => {
+  test('a state no one has to react to: message deleted, nothing else', async () => {
     await makeInstance(bench, 'a');
     send({ kind: 'state-change', instanceId: 'i-a', state: 'running' });
     await receive();
@@ -101,7 +101,7 @@ describe('messages that ask for nothing', () => {
     expect(received('no_op')).toBe(1);
   });
 
-  test('an instance that is not ours is no error', async () => {
+  test('an instance that is not ours is not an error', async () => {
     send({ kind: 'spot-interruption', instanceId: 'i-unknown' });
     await receive();
     expect(queue.deleted).toEqual(['m-1']);

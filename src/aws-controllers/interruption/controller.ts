@@ -1,6 +1,6 @@
 // interruption: reads the queue that EventBridge fills and reacts to every event that concerns one of our instances.
 //
-// 1. A message that was dealt with is deleted, and so is one that nobody could ever read.
+// 1. A message that was dealt with is deleted, and so is one that can never be read.
 // 2. A message whose handling failed stays, and comes back when its visibility timeout is over.
 // 3. The queue is asked again at once; only a failure to ask it backs off.
 import {

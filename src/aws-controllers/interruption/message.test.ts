@@ -28,7 +28,7 @@ describe('an event of EventBridge', () => {
     { kind: 'state-change', instanceId: 'i-1', state: 'pending' },
     { kind: 'scheduled-change', instanceIds: ['i-1'], service: 'RDS' },
     { kind: 'scheduled-change', instanceIds: ['i-1'], category: 'accountNotification' },
-  ] satisfies Interruption[])('%j concerns nobody', (event) => {
+  ] satisfies Interruption[])('%j concerns no instance', (event) => {
     expect(read(event)).toEqual({ kind: 'no_op', instanceIds: [] });
   });
 });
@@ -51,7 +51,7 @@ describe('anything else', () => {
   test.each([
     '{"version":"0","source":"aws.health","detail-type":"AWS Health Event","detail":{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[null,{},{"entityValue":7}]}}',
     '{"version":"0","source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning"}',
-  ])('an event with odd details names nobody: %s', (body) => {
+  ])('an event with odd details names no one: %s', (body) => {
     expect(readInterruption(body).instanceIds).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 // One message of the interruption queue: an EventBridge event in its envelope, read as what it means for instances.
-// Whatever we do not act on is a `no_op`; only text that is no event at all is an error.
+// Whatever we do not act on is a `no_op`; only text that is not an event at all is an error.
 import { KerfError, messageOf } from '../../base/index.ts';
 
 export type InterruptionKind =

@@ -1,4 +1,4 @@
-// interruption.missingqueue: without a queue nobody hears that spot capacity is taken back, and pods on it end without
+// interruption.missingqueue: without a queue no one hears that spot capacity is taken back, and pods on it end without
 // a drain. Nothing is wrong yet, so every NodePool that allows spot says it, now and then.
 import { aboutPool, type Controller, type ControllerContext, nodePools, ownKey } from '../../controllers/index.ts';
 import { pointerTo } from '../../failures/index.ts';

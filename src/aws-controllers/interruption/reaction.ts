@@ -15,7 +15,7 @@ import {
 import type { EventSubject } from '../../ports/index.ts';
 import type { InterruptionKind } from './message.ts';
 
-/** What the provider remembers about capacity it was told to be gone. */
+/** What the provider remembers about capacity that is reported as gone. */
 export interface LostCapacity {
   offering(instanceType: string, zone: string, capacityType: string): void;
   reservation(id: string): void;

@@ -192,9 +192,9 @@ describe('a class is not paused', () => {
     await twice();
     await world.look();
     expect(paused()).toBeUndefined();
-    const told = world.events.list.filter(({ reason }) => reason === 'LaunchChecksNotMade');
-    expect(told).toHaveLength(1);
-    expect(told[0]?.message).toContain('registration/node-role-not-mapped');
+    const reported = world.events.list.filter(({ reason }) => reason === 'LaunchChecksNotMade');
+    expect(reported).toHaveLength(1);
+    expect(reported[0]?.message).toContain('registration/node-role-not-mapped');
     expect(world.events.list.filter(({ type }) => type === 'Warning')).toEqual([]);
   });
 
@@ -241,7 +241,7 @@ describe('a class is not paused', () => {
   });
 });
 
-test('a pause whose proof cannot be had any more ends', async () => {
+test('a pause whose proof is no longer available ends', async () => {
   account['eks-list-access-entries'] = { accessEntries: [] };
   await twice();
   account = Object.fromEntries(Object.keys(sound()).map((name) => [name, denied(name)]));
@@ -251,7 +251,7 @@ test('a pause whose proof cannot be had any more ends', async () => {
   expect(paused()).toBeUndefined();
 });
 
-test('an edited class, or one that selects something else, is looked at at once; its own status is no news', () => {
+test('an edited class, or one that selects something else, is looked at at once; its own status is not news', () => {
   const [source] = world.controller.sources;
   const before = nodeClass();
   const keys = (after: EC2NodeClass) => [...(source?.keys({ before, after }) ?? [])];

@@ -40,17 +40,17 @@ const mostClasses = 500;
 export class LaunchChecksLoop {
   readonly verdicts = new LaunchVerdicts();
   /** Woken with the name of a class whose verdict changed. */
-  #wake: (name: string) => void = () => undefined;
-  readonly #context: ControllerContext;
-  readonly #parts: LaunchCheckParts;
+  private wake: (name: string) => void = () => undefined;
+  private readonly context: ControllerContext;
+  private readonly parts: LaunchCheckParts;
 
   constructor(context: ControllerContext, parts: LaunchCheckParts) {
-    this.#context = context;
-    this.#parts = parts;
+    this.context = context;
+    this.parts = parts;
   }
 
   onChange(wake: (name: string) => void): void {
-    this.#wake = wake;
+    this.wake = wake;
   }
 
   controller(): Controller {
@@ -60,40 +60,38 @@ export class LaunchChecksLoop {
       startKeys: ['all'],
       concurrency: 1,
       backoff: { baseMs: 5_000, maxMs: periodMs },
-      reconcile: () => this.#look(),
+      reconcile: () => this.look(),
     };
   }
 
-  async #look(): Promise<Outcome> {
-    const classes = [...this.#context.cacheOf(ec2NodeClasses).values()]
+  private async look(): Promise<Outcome> {
+    const classes = [...this.context.cacheOf(ec2NodeClasses).values()]
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .slice(0, mostClasses);
     this.verdicts.forgetOthers(new Set(classes.map(uidOf)));
     if (classes.length === 0) return again(periodMs);
-    const { clock, time } = this.#context;
+    const { clock, time } = this.context;
     // A clock that is wrong makes AWS refuse everything, and ages of nodes mean nothing.
     if (time.problem() !== undefined) return again(pausedPeriodMs);
-    const { aws, isThrottled } = await this.#parts.look(namesIn(classes, this.#parts));
-    const awsAuth = await this.#parts.awsAuth().catch(() => 'unread' as const);
+    const { aws, isThrottled } = await this.parts.look(namesIn(classes, this.parts));
+    const awsAuth = await this.parts.awsAuth().catch(() => 'unread' as const);
     for (const nodeClass of classes) {
-      const evidence = evidenceOfClass(this.#context, nodeClass, {
-        ...this.#parts,
+      const evidence = evidenceOfClass(this.context, nodeClass, {
+        ...this.parts,
         aws,
         awsAuth,
         nowMs: clock.now(),
       });
       const { findings } = diagnose(knownBeforeLaunch, evidence);
-      const notMade = new Map(
-        [...notMadeBeforeLaunch(evidence)].filter(([id]) => concerns(id, nodeClass, this.#parts)),
-      );
+      const notMade = new Map([...notMadeBeforeLaunch(evidence)].filter(([id]) => concerns(id, nodeClass, this.parts)));
       const stopping = findings.find((finding) => stopsLaunches(finding, evidence));
-      this.#conclude(nodeClass, { stopping, findings, notMade });
+      this.conclude(nodeClass, { stopping, findings, notMade });
     }
     if (isThrottled) return again(2 * periodMs);
-    return again(this.#nextMs(classes));
+    return again(this.nextMs(classes));
   }
 
-  #conclude(nodeClass: EC2NodeClass, look: ClassLook): void {
+  private conclude(nodeClass: EC2NodeClass, look: ClassLook): void {
     const uid = uidOf(nodeClass);
     const said = conditionOf(nodeClass.status?.conditions, conditionType.launchesPaused);
     if (said?.status === 'True') this.verdicts.recall(uid, said.reason ?? '');
@@ -101,46 +99,46 @@ export class LaunchChecksLoop {
     const before = this.verdicts.pauseOf(uid);
     const change = this.verdicts.after(uid, look);
     const pause = this.verdicts.pauseOf(uid);
-    if (change !== undefined) this.#tellChange(nodeClass, change);
+    if (change !== undefined) this.tellChange(nodeClass, change);
     for (const finding of look.findings)
-      if (finding.id !== pause?.id && finding.severity !== 'low') this.#tell(nodeClass, finding);
-    if (look.notMade.size > 0 && isFirst) this.#tellNotMade(nodeClass, look.notMade);
+      if (finding.id !== pause?.id && finding.severity !== 'low') this.tell(nodeClass, finding);
+    if (look.notMade.size > 0 && isFirst) this.tellNotMade(nodeClass, look.notMade);
     const isCleared = pause === undefined && said?.status === 'True';
-    if (change !== undefined || before !== pause || isCleared) this.#wake(nodeClass.metadata.name ?? '');
+    if (change !== undefined || before !== pause || isCleared) this.wake(nodeClass.metadata.name ?? '');
   }
 
-  #tellChange(nodeClass: EC2NodeClass, change: Change): void {
+  private tellChange(nodeClass: EC2NodeClass, change: Change): void {
     const { id } = change.finding;
     const name = nodeClass.metadata.name ?? '';
     const fields = { controller: 'nodeclass.launchchecks', EC2NodeClass: { name }, failure: id };
     if (change.kind === 'paused') {
-      this.#context.log.error('launches of a node class are paused', saidOf(change.finding), fields);
-      this.#publish(nodeClass, 'Warning', 'LaunchesPaused', `Launches are paused: ${saidOf(change.finding)}`, 0);
+      this.context.log.error('launches of a node class are paused', saidOf(change.finding), fields);
+      this.publish(nodeClass, 'Warning', 'LaunchesPaused', `Launches are paused: ${saidOf(change.finding)}`, 0);
       return;
     }
     const why = change.isProven ? 'was looked for again and is gone' : 'could not be looked for again';
-    this.#context.log.info('launches of a node class go on', { ...fields, why });
-    this.#publish(nodeClass, 'Normal', 'LaunchesResumed', `Launches go on: ${id} ${why}`, 0);
+    this.context.log.info('launches of a node class go on', { ...fields, why });
+    this.publish(nodeClass, 'Normal', 'LaunchesResumed', `Launches go on: ${id} ${why}`, 0);
   }
 
-  #tell(nodeClass: EC2NodeClass, finding: Finding): void {
-    this.#publish(nodeClass, 'Warning', 'LaunchCheckFailed', `Launches go on: ${saidOf(finding)}`, tellAgainMs);
+  private tell(nodeClass: EC2NodeClass, finding: Finding): void {
+    this.publish(nodeClass, 'Warning', 'LaunchCheckFailed', `Launches go on: ${saidOf(finding)}`, tellAgainMs);
   }
 
-  #tellNotMade(nodeClass: EC2NodeClass, notMade: ReadonlyMap<string, string>): void {
+  private tellNotMade(nodeClass: EC2NodeClass, notMade: ReadonlyMap<string, string>): void {
     const list = [...notMade].map(([id, needs]) => `${id} (needs ${needs})`).join('; ');
     const text = `Not checked before launches: ${list}. The rights are in: kerf iam policy --with-checks`;
-    this.#publish(nodeClass, 'Normal', 'LaunchChecksNotMade', text, 4 * tellAgainMs);
+    this.publish(nodeClass, 'Normal', 'LaunchChecksNotMade', text, 4 * tellAgainMs);
   }
 
-  #publish(
+  private publish(
     nodeClass: EC2NodeClass,
     type: 'Normal' | 'Warning',
     reason: string,
     message: string,
     dedupeMs: number,
   ): void {
-    this.#context.recorder.publish({
+    this.context.recorder.publish({
       subject: subjectOf(`${ec2NodeClasses.group}/${ec2NodeClasses.version}`, ec2NodeClasses.kind, nodeClass),
       type,
       reason,
@@ -149,7 +147,7 @@ export class LaunchChecksLoop {
     });
   }
 
-  #nextMs(classes: readonly EC2NodeClass[]): number {
+  private nextMs(classes: readonly EC2NodeClass[]): number {
     const open = classes.map(uidOf).filter((uid) => this.verdicts.isOpen(uid));
     if (open.some((uid) => this.verdicts.pauseOf(uid) === undefined)) return secondLookMs;
     return open.length > 0 ? pausedPeriodMs : periodMs;

@@ -29,32 +29,32 @@ interface Entry {
 const mostUnproven = 2;
 
 export class LaunchVerdicts {
-  readonly #entries = new Map<string, Entry>();
+  private readonly entries = new Map<string, Entry>();
 
   /** By the class's UID. */
   pauseOf(uid: string): Finding | undefined {
-    return this.#entries.get(uid)?.pause;
+    return this.entries.get(uid)?.pause;
   }
 
   /** Something is suspected or paused: to be looked at again soon. */
   isOpen(uid: string): boolean {
-    const entry = this.#entries.get(uid);
+    const entry = this.entries.get(uid);
     return entry !== undefined && (entry.suspicion !== undefined || entry.pause !== undefined);
   }
 
   /** Before the first look of this process, what the class itself says stays. */
   hasLooked(uid: string): boolean {
-    return this.#entries.has(uid);
+    return this.entries.has(uid);
   }
 
   /** After a restart: what a process before this one found counts as one look. */
   recall(uid: string, reason: string): void {
-    if (!this.#entries.has(uid)) this.#entries.set(uid, { suspicion: reason, pause: undefined, unproven: 0 });
+    if (!this.entries.has(uid)) this.entries.set(uid, { suspicion: reason, pause: undefined, unproven: 0 });
   }
 
   after(uid: string, { stopping, notMade }: ClassLook): Change | undefined {
-    const entry = this.#entries.get(uid) ?? { suspicion: undefined, pause: undefined, unproven: 0 };
-    this.#entries.set(uid, entry);
+    const entry = this.entries.get(uid) ?? { suspicion: undefined, pause: undefined, unproven: 0 };
+    this.entries.set(uid, entry);
     const { pause } = entry;
     if (stopping !== undefined) {
       const reason = reasonOf(stopping.id);
@@ -76,6 +76,6 @@ export class LaunchVerdicts {
   }
 
   forgetOthers(uids: ReadonlySet<string>): void {
-    for (const uid of this.#entries.keys()) if (!uids.has(uid)) this.#entries.delete(uid);
+    for (const uid of this.entries.keys()) if (!uids.has(uid)) this.entries.delete(uid);
   }
 }

@@ -9,7 +9,7 @@ export function capacityReservationsStep(reservations: Pick<CapacityReservations
     const found = await reservations.list(draft.nodeClass);
     draft.update({ capacityReservations: found.length === 0 ? undefined : found });
     draft.set({ type: conditionType.capacityReservationsReady, status: 'True' });
-    // The end of a reservation takes it off the list; nobody tells us when it comes. Times in a status are cut to whole
+    // The end of a reservation takes it off the list; no one tells us when it comes. Times in a status are cut to whole
     // seconds: it has certainly come a second later.
     const ends = found.flatMap(({ endTime }) => (endTime === undefined ? [] : (parseTime(endTime) ?? [])));
     return Math.min(minuteMs, ...ends.map((end) => Math.max(0, end + 1_000 - clock.now())));

@@ -73,8 +73,8 @@ describe('a class that selects something', () => {
     bench.world.securityGroups = [];
     const tags = { 'karpenter.sh/discovery': 'one' };
     await bench.classOf({ subnetSelectorTerms: [{ tags }], securityGroupSelectorTerms: [{ tags }] });
-    const told = bench.events.filter(({ subject }) => subject.kind === 'EC2NodeClass');
-    expect(told.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(
+    const reported = bench.events.filter(({ subject }) => subject.kind === 'EC2NodeClass');
+    expect(reported.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(
       expect.arrayContaining([
         'SubnetsNotFound: SubnetSelector did not match any Subnets: 3 subnets have the tag karpenter.sh/discovery with the value "a", "b"',
         'SecurityGroupsNotFound: SecurityGroupSelector did not match any SecurityGroups: no security group has the tag karpenter.sh/discovery',
@@ -92,8 +92,8 @@ describe('a class that selects something', () => {
       amiSelectorTerms: [{ name: 'golden-*', owner: 'self' }],
       placementGroupSelector: { name: 'tight' },
     });
-    const told = bench.events.filter(({ subject }) => subject.kind === 'EC2NodeClass');
-    expect(told.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(
+    const reported = bench.events.filter(({ subject }) => subject.kind === 'EC2NodeClass');
+    expect(reported.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(
       expect.arrayContaining([
         'AMINotFound: AMISelector did not match any AMIs: looked for [{"name":"golden-*","owner":"self"}]; an image must be available in this region, shared with this account, and of x86_64 or arm64',
         'PlacementGroupNotFound: Placement group "tight" not found: create it in this region, or correct spec.placementGroupSelector',
@@ -145,7 +145,7 @@ describe('an alias that Amazon does not publish', () => {
   test.each([
     ['al2@latest', '1.34', 'AL2 aliases are no longer supported on EKS 1.33+'],
     ['windows2025@latest', '1.34', 'Windows Server 2025 requires EKS version 1.35 or higher, current version: 1.34'],
-  ])('%s on %s is told and not tried again', async (alias, version, message) => {
+  ])('%s on %s is reported and not tried again', async (alias, version, message) => {
     bench = await openNodeClasses({ world: { version } });
     await bench.classOf({ amiSelectorTerms: [{ alias }] });
     expect(await bench.condition('AMIsReady')).toMatchObject({
@@ -228,7 +228,7 @@ describe('the placement group', () => {
     expect(bench.services().placementGroups.known(await bench.find())).toMatchObject({ id: 'pg-1' });
   });
 
-  test('that cannot be asked for is told as such, and the reconcile fails', async () => {
+  test('that cannot be asked for is reported as such, and the reconcile fails', async () => {
     bench = await openNodeClasses();
     bench.world.errors['DescribePlacementGroups'] = awsRefusal('InternalError', 'groups are down', 500);
     await bench.classOf({ placementGroupSelector: { id: 'pg-1' } });

@@ -15,7 +15,7 @@ export function imagesStep(images: Pick<Images, 'list'>, tell: TellNotFound): St
     const answer = await images.list(draft.nodeClass);
     if (answer.kind === 'unsupportedAlias') {
       draft.set({ type, status: 'False', reason: conditionReason.unsupportedAlias, message: answer.message });
-      // Looking again gives the same until somebody edits the class.
+      // Looking again gives the same until someone edits the class.
       throw new KerfError('AliasUnsupported', answer.message);
     }
     if (answer.images.length === 0) {

@@ -1,4 +1,4 @@
-// A selector that finds nothing, told in an event with what it nearly found. The condition's own message stays what
+// A selector that finds nothing, reported in an event with what it nearly found. The condition's own message stays what
 // dashboards know.
 import { type EC2NodeClass } from '../../api/index.ts';
 import { ec2NodeClasses } from '../../aws/index.ts';
@@ -8,7 +8,7 @@ import type { Recorder } from '../../ports/index.ts';
 /** The most an event takes. */
 export const longestMessage = 1_024;
 
-/** `near` may fail: then only the message is told. */
+/** `near` may fail: then only the message is reported. */
 export type TellNotFound = (
   nodeClass: EC2NodeClass,
   what: { reason: string; message: string },

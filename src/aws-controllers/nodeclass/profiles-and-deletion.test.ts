@@ -178,7 +178,7 @@ describe('deleting a class', () => {
     expect([await bench.isGone(), templates()]).toEqual([true, ['karpenter.k8s.aws/2']]);
   });
 
-  test('a profile that is missing or has no role is no obstacle', async () => {
+  test('a profile that is missing or has no role is not an obstacle', async () => {
     await bench.classOf({ role: 'a' });
     bench.iam.profiles.clear();
     await remove();

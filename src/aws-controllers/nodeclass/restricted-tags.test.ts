@@ -24,7 +24,7 @@ function draftWith(tags: Record<string, string>): Draft {
   for (const type of others) draft.set({ type, status: 'True' });
   return draft;
 }
-const told = (draft: Draft, type: string) => conditionOf(draft.status.conditions, type);
+const reported = (draft: Draft, type: string) => conditionOf(draft.status.conditions, type);
 
 test.each([
   'eks:eks-cluster-name',
@@ -35,12 +35,12 @@ test.each([
 ])('S21: %s is refused for good', async (key) => {
   const draft = draftWith({ [key]: 'x' });
   await expect(validation.step(draft)).rejects.toMatchObject({ code: 'TagRestricted', retryable: false });
-  expect(told(draft, 'ValidationSucceeded')).toMatchObject({ status: 'False', reason: 'TagValidationFailed' });
-  expect(told(draft, 'Ready')).toMatchObject({ status: 'False', message: 'ValidationSucceeded=False' });
+  expect(reported(draft, 'ValidationSucceeded')).toMatchObject({ status: 'False', reason: 'TagValidationFailed' });
+  expect(reported(draft, 'Ready')).toMatchObject({ status: 'False', message: 'ValidationSucceeded=False' });
 });
 
 test('other tags are fine', async () => {
   const draft = draftWith({ 'karpenter.sh/custom-key': 'x', 'kubernetes.io/role/key': '', Name: 'mine' });
   await validation.step(draft);
-  expect(told(draft, 'Ready')).toMatchObject({ status: 'True' });
+  expect(reported(draft, 'Ready')).toMatchObject({ status: 'True' });
 });

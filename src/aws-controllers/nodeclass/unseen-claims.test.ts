@@ -1,4 +1,4 @@
-// What belongs to claims that the caches do not show, because they are behind or because nobody can parse the claim.
+// What belongs to claims that the caches do not show, because they are behind or because the claim cannot be parsed.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { EC2NodeClass } from '../../api/index.ts';
@@ -49,7 +49,7 @@ test.each<[string, object[], number]>([
     [claimOf('a', { nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' } })],
     0,
   ],
-  ['one whose class nobody can read', [claimOf('a', { nodeClassRef: 7 })], 0],
+  ['one whose class cannot be read', [claimOf('a', { nodeClassRef: 7 })], 0],
   [
     'those of other classes alone',
     [claimOf('a', { nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'other' } })],
@@ -70,7 +70,7 @@ test.each<[string, object[], number]>([
 
 test('profiles that stored claims and classes use are kept, though no cache knows them; others go at the second look', async () => {
   const { context } = contextOf({
-    nodeclaims: [claimOf('a', 'nobody can read this', { 'karpenter.k8s.aws/instance-profile-name': 'of-claim' })],
+    nodeclaims: [claimOf('a', 'this cannot be read', { 'karpenter.k8s.aws/instance-profile-name': 'of-claim' })],
     ec2nodeclasses: [{ metadata: { name: 'x' }, status: { instanceProfile: 'of-class' } }],
   });
   const deleted: string[] = [];

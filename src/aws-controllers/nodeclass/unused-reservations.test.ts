@@ -16,13 +16,13 @@ const draft = {
 let clock: VirtualClock;
 let open: (typeof unused)[];
 let looks: number;
-let told: string[];
+let reported: string[];
 let look: () => Promise<unknown>;
 beforeEach(() => {
   clock = new VirtualClock({ settle });
   open = [unused];
   looks = 0;
-  told = [];
+  reported = [];
   const step = unusedReservationsStep(
     {
       openUnused: async () => {
@@ -31,21 +31,21 @@ beforeEach(() => {
       },
     },
     clock,
-    async (_, { reason, message }) => void told.push(`${reason} ${message}`),
+    async (_, { reason, message }) => void reported.push(`${reason} ${message}`),
   );
   look = () => step(draft);
 });
 
-test('an open reservation that is unused at two looks an hour apart is told', async () => {
+test('an open reservation that is unused at two looks an hour apart is reported', async () => {
   await look();
   expect(looks).toBe(0);
   await clock.runFor(hourMs);
   await look();
   await look();
-  expect({ looks, told }).toEqual({ looks: 1, told: [] });
+  expect({ looks, reported }).toEqual({ looks: 1, reported: [] });
   await clock.runFor(hourMs);
   await look();
-  expect(told).toEqual([
+  expect(reported).toEqual([
     'OpenReservationUnused Open capacity reservations are paid for and not used: cr-1 (3 m5.large in a); nodes use only what capacityReservationSelectorTerms selects',
   ]);
 });
@@ -57,5 +57,5 @@ test('one that was used in between is not', async () => {
   open = [{ ...unused, id: 'cr-2' }];
   await clock.runFor(hourMs);
   await look();
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });

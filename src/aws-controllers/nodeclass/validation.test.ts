@@ -153,7 +153,7 @@ describe('the addresses of services', () => {
     expect(bench.world.cidrCalls).toBeGreaterThan(0);
   });
 
-  test('that cannot be found are told; EKS in trouble is waited for', async () => {
+  test('that cannot be found are reported; EKS in trouble is waited for', async () => {
     bench.world.cidrError = awsRefusal('AccessDeniedException', 'not you', 403);
     await bench.classOf();
     expect(await validation()).toMatchObject({
@@ -176,15 +176,19 @@ describe('what the controller is not allowed to do', () => {
     ['CreateLaunchTemplate', 'CreateLaunchTemplateAuthCheckFailed'],
     ['CreateFleet', 'CreateFleetAuthCheckFailed'],
     ['RunInstances', 'RunInstancesAuthCheckFailed'],
-  ])('%s is told, and believed for half an hour', async (action, reason) => {
+  ])('%s is reported, and believed for half an hour', async (action, reason) => {
     bench.world.errors[action] = denied();
     await bench.classOf();
-    const told = { status: 'False', reason, message: `Controller isn't authorized to call ec2:${action}: ${noPolicy}` };
-    expect(await validation()).toMatchObject(told);
+    const reported = {
+      status: 'False',
+      reason,
+      message: `Controller isn't authorized to call ec2:${action}: ${noPolicy}`,
+    };
+    expect(await validation()).toMatchObject(reported);
     expect(await bench.condition('Ready')).toMatchObject({ status: 'False', message: 'ValidationSucceeded=False' });
     bench.world.errors = {};
     await bench.run(15 * minuteMs);
-    expect(await validation()).toMatchObject(told);
+    expect(await validation()).toMatchObject(reported);
     await bench.run(25 * minuteMs);
     expect(await validation()).toMatchObject({ status: 'True' });
   });
@@ -220,7 +224,7 @@ describe('what the controller is not allowed to do', () => {
 });
 
 describe('user data', () => {
-  test('that is too large is told', async () => {
+  test('that is too large is reported', async () => {
     bench.world.errors['CreateLaunchTemplate'] = awsRefusal(
       'InvalidUserData.Malformed',
       'User data is limited to 16384 bytes',
@@ -335,7 +339,7 @@ describe('the type a class is checked with', () => {
 });
 
 describe('tags that AWS would refuse', () => {
-  test('are told in the condition, and never reach AWS', async () => {
+  test('are reported in the condition, and never reach AWS', async () => {
     await bench.classOf({ tags: { 'aws:mine': 'x' } });
     expect(await validation()).toMatchObject({
       status: 'False',
@@ -350,12 +354,12 @@ describe('tags that AWS would refuse', () => {
   });
 });
 
-test('what keeps a class from being looked at is told where people look: in an event on the class', async () => {
+test('what keeps a class from being looked at is reported where people look: in an event on the class', async () => {
   bench.iam.missingRoles.add('node-role');
   await bench.classOf();
-  const told = bench.events.filter(({ reason }) => reason === 'ReconcileFailed');
-  expect(told[0]).toMatchObject({ type: 'Warning', subject: { kind: 'EC2NodeClass', name: 'default' } });
-  expect([...new Set(told.map(({ message }) => message))]).toEqual([
+  const reported = bench.events.filter(({ reason }) => reason === 'ReconcileFailed');
+  expect(reported[0]).toMatchObject({ type: 'Warning', subject: { kind: 'EC2NodeClass', name: 'default' } });
+  expect([...new Set(reported.map(({ message }) => message))]).toEqual([
     'role not found, node-role: create it or correct spec.role',
   ]);
 });

@@ -34,7 +34,7 @@ export interface ValidationParts {
   instanceTypes(nodeClass: EC2NodeClass): Promise<readonly InstanceTypeSpec[]>;
   /** Pools that refer to the class. */
   poolsOf(nodeClassName: string): readonly NodePool[];
-  /** Told what EC2 refused, once per verdict: the condition's own words stay what dashboards know. */
+  /** Receives what EC2 refused, once per verdict: the condition's own words stay what dashboards know. */
   tell?(nodeClass: EC2NodeClass, message: string): void;
   /** The addresses of services, which AL2023 nodes must know. */
   serviceCidr(): Promise<string | undefined>;

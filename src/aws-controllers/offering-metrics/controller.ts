@@ -52,7 +52,7 @@ export function offeringMetricsController(
   };
 }
 
-/** What each pool is offered, equal lists once; a pool whose types cannot be had is left out. */
+/** What each pool is offered, equal lists once; a pool whose types are unavailable is left out. */
 async function listsOf(
   pools: readonly NodePool[],
   { isManaged }: ControllerContext,
@@ -79,7 +79,7 @@ function valuesOf(lists: readonly (readonly InstanceTypeSpec[])[], withReserved:
       return;
     }
     if (!offering.available) return;
-    // Several reservations are one series: the cheapest that can be had.
+    // Several reservations are one series: the cheapest that is available.
     known.price = known.available === 1 ? Math.min(known.price, offering.price) : offering.price;
     known.available = 1;
   };

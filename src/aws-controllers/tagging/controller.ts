@@ -1,6 +1,6 @@
 // nodeclaim.tagging: what is only known once a node has joined goes onto its instance as tags: the node's name, the
 // claim's name, the cluster's. Tags that are there already are the user's and stay. One at a time with a pause: tags are
-// nobody's hurry, and EC2 counts every call.
+// no one's hurry, and EC2 counts every call.
 import { awsAnnotation, awsTag, type NodeClaim } from '../../api/index.ts';
 import { instanceIdOf, whyForeign } from '../../aws/index.ts';
 import {

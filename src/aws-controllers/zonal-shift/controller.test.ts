@@ -27,7 +27,7 @@ afterEach(() => bench.close());
 
 const pool = (name: string, requirements: NodePool['spec']['template']['spec']['requirements'] = []) =>
   bench.pool(name, { spec: { template: { spec: { requirements } } } });
-const told = (): string[] =>
+const reported = (): string[] =>
   bench.events.map(({ type, reason, subject, message }) => `${type} ${reason} ${subject.name}: ${message}`);
 
 describe('events of a zonal shift', () => {
@@ -37,9 +37,12 @@ describe('events of a zonal shift', () => {
     shifted = ['use1-az1'];
     await bench.run(31_000);
     const active = 'Zonal shift detected: offerings in zone us-east-1a (use1-az1) are unavailable for this NodePool';
-    expect(told()).toEqual([`Warning ZonalShiftActive any: ${active}`, `Warning ZonalShiftActive other: ${active}`]);
+    expect(reported()).toEqual([
+      `Warning ZonalShiftActive any: ${active}`,
+      `Warning ZonalShiftActive other: ${active}`,
+    ]);
     await bench.run(120_000);
-    expect(told()).toHaveLength(2);
+    expect(reported()).toHaveLength(2);
     shifted = [];
     await bench.run(31_000);
     expect(bench.events.slice(2).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
@@ -47,7 +50,7 @@ describe('events of a zonal shift', () => {
       'Normal ZonalShiftCleared',
     ]);
     await bench.run(120_000);
-    expect(told()).toHaveLength(4);
+    expect(reported()).toHaveLength(4);
   });
 
   test('none for pools that exclude the zone by name or id', async () => {
@@ -55,14 +58,14 @@ describe('events of a zonal shift', () => {
     await pool('not-az1', [{ key: 'topology.k8s.aws/zone-id', operator: 'NotIn', values: ['use1-az1'] }]);
     shifted = ['use1-az1'];
     await bench.run(31_000);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
   });
 
   test('none for zones that the class does not resolve', async () => {
     await pool('any');
     shifted = ['use1-az9'];
     await bench.run(31_000);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     expect(shifts.isShifted('use1-az9')).toBe(true);
   });
 });

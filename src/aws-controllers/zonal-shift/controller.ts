@@ -42,7 +42,7 @@ export function zonalShiftController(context: ControllerContext, { shifts, zones
         message: isStart
           ? `Zonal shift detected: offerings in zone ${zone} (${zoneId}) are unavailable for this NodePool`
           : `Zonal shift cleared: offerings in zone ${zone} (${zoneId}) are available again for this NodePool`,
-        // Told on change only; a zone that closes again soon is news.
+        // Reported on change only; a zone that closes again soon is news.
         dedupeMs: 0,
       });
     }

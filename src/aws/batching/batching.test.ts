@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../base/index.ts';
 import { recordedMetrics } from '../../controllers/testing/records.testing.ts';
 import { awsRefusal, fakeEc2 } from '../fake-client.testing.ts';
-import { Batcher } from './batcher.ts';
+import { CallBatcher } from './call-batcher.ts';
 import { describeBatcher, type FleetRequest, fleetBatcher, terminateBatcher } from './ec2-batchers.ts';
 
 let clock: VirtualClock;
@@ -21,7 +21,7 @@ async function all<T>(promises: Promise<T>[]): Promise<PromiseSettledResult<T>[]
 
 describe('the window', () => {
   const echo = (seen: number[][], options: Partial<{ mostItems: number; mostCalls: number }> = {}) =>
-    new Batcher<number, number>({
+    new CallBatcher<number, number>({
       name: 'echo',
       clock,
       metrics,
@@ -37,7 +37,7 @@ describe('the window', () => {
       },
     });
 
-  test('closes when nobody came for the idle time', async () => {
+  test('closes when no one came for the idle time', async () => {
     const seen: number[][] = [];
     const batcher = echo(seen);
     const answers = [batcher.add(10)];

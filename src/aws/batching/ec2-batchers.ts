@@ -17,7 +17,7 @@ import type { Clock } from '../../base/index.ts';
 import type { Metrics } from '../../ports/index.ts';
 import { allPages } from '../paging.ts';
 import { askTogether } from './ask-together.ts';
-import { Batcher } from './batcher.ts';
+import { CallBatcher } from './call-batcher.ts';
 
 export interface Ec2BatcherOptions {
   ec2: EC2Client;
@@ -45,8 +45,8 @@ const tooFew: CreateFleetError = {
 };
 
 /** Equal requests become one fleet; each of its instances goes to one caller, its errors to all. */
-export function fleetBatcher({ ec2, clock, metrics }: Ec2BatcherOptions): Batcher<FleetRequest, FleetShare> {
-  return new Batcher<FleetRequest, FleetShare>({
+export function fleetBatcher({ ec2, clock, metrics }: Ec2BatcherOptions): CallBatcher<FleetRequest, FleetShare> {
+  return new CallBatcher<FleetRequest, FleetShare>({
     name: 'create_fleet',
     clock,
     metrics,
@@ -91,7 +91,7 @@ export function describeBatcher({
   ec2,
   clock,
   metrics,
-}: Ec2BatcherOptions): Batcher<DescribeRequest, Instance | undefined> {
+}: Ec2BatcherOptions): CallBatcher<DescribeRequest, Instance | undefined> {
   const ask = async (ids: string[], filters: Filter[]): Promise<ReadonlyMap<string, Instance>> => {
     const found = new Map<string, Instance>();
     // EC2 refuses a page size beside ids.
@@ -106,7 +106,7 @@ export function describeBatcher({
     }
     return found;
   };
-  return new Batcher<DescribeRequest, Instance | undefined>({
+  return new CallBatcher<DescribeRequest, Instance | undefined>({
     name: 'describe_instances',
     clock,
     metrics,
@@ -132,12 +132,12 @@ export function terminateBatcher({
   ec2,
   clock,
   metrics,
-}: Ec2BatcherOptions): Batcher<string, InstanceStateChange | undefined> {
+}: Ec2BatcherOptions): CallBatcher<string, InstanceStateChange | undefined> {
   const ask = async (ids: string[]): Promise<ReadonlyMap<string, InstanceStateChange>> => {
     const { TerminatingInstances = [] } = await ec2.send(new TerminateInstancesCommand({ InstanceIds: ids }));
     return new Map(TerminatingInstances.filter(isGoing).map((change) => [change.InstanceId ?? '', change]));
   };
-  return new Batcher<string, InstanceStateChange | undefined>({
+  return new CallBatcher<string, InstanceStateChange | undefined>({
     name: 'terminate_instances',
     clock,
     metrics,

@@ -96,7 +96,7 @@ describe('capacity reservations', () => {
     await expect(reservations.list(classOf({ id: 'cr-1' }))).rejects.toThrow('UnauthorizedOperation');
   });
 
-  test('the union is listed by id, in the words of the status; a type not told is default, interruptible false', async () => {
+  test('the union is listed by id, in the words of the status; a type not reported is default, interruptible false', async () => {
     const { reservations } = open(({ CapacityReservationIds: ids }) => ({
       CapacityReservations:
         ids === undefined ? [reservation('cr-2'), reservation('cr-1', { Interruptible: true })] : [reservation('cr-2')],
@@ -194,7 +194,7 @@ describe('what a reservation can still take', () => {
     expect(counts.available('cr-1')).toBe(1);
   });
 
-  test('one that EC2 calls full has nothing left; one nobody knows stays unknown', () => {
+  test('one that EC2 calls full has nothing left; an unknown one stays unknown', () => {
     const counts = new ReservationCounts(new VirtualClock({ settle: () => setImmediate() }));
     counts.observe('cr-1', 7);
     counts.exhausted('cr-1');

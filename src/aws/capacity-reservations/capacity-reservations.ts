@@ -1,7 +1,7 @@
 // Which capacity reservations a class selects. Every term is one question to EC2, whose answer is kept for a minute and
 // shared by all classes that ask the same.
 //
-// Promises: only active reservations whose end has not come are listed; one with a type or match criterion nobody knows
+// Promises: only active reservations whose end has not come are listed; one with a type or match criterion that is unknown
 // is left out, with a line in the log; an id that does not exist selects nothing.
 import {
   type CapacityReservation,

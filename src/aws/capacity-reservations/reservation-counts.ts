@@ -16,7 +16,7 @@ export class ReservationCounts {
     this.counts.set(id, available);
   }
 
-  /** Zero for a reservation nobody has heard of. */
+  /** Zero for a reservation no one has heard of. */
   available(id: string): number {
     return this.counts.get(id) ?? 0;
   }

@@ -16,15 +16,15 @@ export interface CredentialChainOptions {
 export const credentialsMissing = 'no AWS credentials were found';
 
 /** Sources tell in this form why they have nothing. */
-const told = /^@smithy\/property-provider -> (.*)$/s;
-/** Told by sources that nobody can set up, and by settings that are merely absent. */
+const reported = /^@smithy\/property-provider -> (.*)$/s;
+/** Reported by sources that no one can set up, and by settings that are merely absent. */
 const noise = /Skipping SSO provider|METADATA_V1_DISABLED/;
 
 export function credentialChain({ region, requestHandler, env }: CredentialChainOptions) {
   return async (): Promise<AwsCredentialIdentity> => {
     const said = new Set<string>();
     const listen = (line: unknown): void => {
-      const why = told.exec(String(line))?.[1];
+      const why = reported.exec(String(line))?.[1];
       if (why !== undefined && !noise.test(why)) said.add(why.replace(/\.$/, ''));
     };
     const silent = (): void => {};

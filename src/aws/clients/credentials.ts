@@ -96,7 +96,7 @@ export function isSame(left: AwsCredentialIdentity, right: AwsCredentialIdentity
 /** Part of every message about refused credentials. */
 export const credentialsRefused = 'AWS did not accept the credentials of this process';
 
-/** The error, with what a person needs to mend it added to its message; its name and type stay. */
+/** The error, with what a person needs to fix it added to its message; its name and type stay. */
 export function explainCredentialProblem<T extends Error>(error: T, env: Record<string, string | undefined>): T {
   if (error.message.includes(credentialsMissing)) return error;
   const token = webIdentity(env['AWS_WEB_IDENTITY_TOKEN_FILE']);

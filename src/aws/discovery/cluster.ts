@@ -94,7 +94,7 @@ export interface ClusterDns {
   ipFamily: 'ipv4' | 'ipv6';
 }
 
-/** A cluster without kube-dns is no mistake: kubelets then keep their own idea of it. */
+/** A cluster without kube-dns is not a mistake: kubelets then keep their own idea of it. */
 export async function findClusterDns(kube: Kube, log: Log): Promise<ClusterDns> {
   try {
     const { spec } = await kube.get(services, { namespace: 'kube-system', name: 'kube-dns' });

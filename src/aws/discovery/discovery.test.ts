@@ -129,7 +129,7 @@ describe('the Kubernetes version', () => {
     expect(version.current).toBe(expected);
   });
 
-  test('outside 1.26 to 1.36 it is told once', async () => {
+  test('outside 1.26 to 1.36 it is reported once', async () => {
     let answer = '1.25';
     const version = new KubernetesVersion(async () => answer, log);
     await version.refresh();

@@ -91,14 +91,14 @@ describe('hashes are only compared when both sides have both annotations of one 
     [{ [hash]: '1' }, { ...stamped, [hash]: '2' }],
     [{}, { ...stamped, [hash]: '2' }],
     [stamped, { [hash]: '2', [version]: 'v4' }],
-  ])('%j against %j is no drift', async (ofClass, ofClaim) => {
+  ])('%j against %j is not drift', async (ofClass, ofClaim) => {
     expect(
       await ask({ nodeClass: classOf({}, ofClass as never), claim: claimOf({ annotations: ofClaim }) }),
     ).toBeUndefined();
   });
 });
 
-describe('what cannot be told is an error', () => {
+describe('what cannot be known is an error', () => {
   const without = (key: 'amis' | 'subnets' | 'securityGroups') => classOf({ [key]: [] });
   test.each<[string, Parameters<typeof ask>[0], RegExp]>([
     [
@@ -112,7 +112,7 @@ describe('what cannot be told is an error', () => {
     ['no subnets', { nodeClass: without('subnets') }, /no subnets/],
     ['no security groups', { nodeClass: without('securityGroups') }, /no security groups/],
     [
-      'a placement group nobody looked up yet',
+      'a placement group no one looked up yet',
       {
         claim: claimOf({ labels: { 'karpenter.k8s.aws/placement-group-id': 'pg-1' } }),
         isPlacementGroupUnknown: true,

@@ -2,7 +2,7 @@
 // security groups, subnets, reservation, placement group) by what the class's status says now.
 //
 // The first reason counts, in this order: hash, image, security groups, subnet, reservation, placement group. A status
-// that is empty is no drift but an error: everything would seem to have drifted at once.
+// that is empty is not drift but an error: everything would seem to have drifted at once.
 import {
   awsDriftReason,
   awsLabel,
@@ -31,7 +31,7 @@ export interface DriftQuestion {
   instance(options: { fresh: boolean }): Promise<DriftInstance>;
   /** The group the class resolves to. */
   placementGroupId?: string | undefined;
-  /** Nobody has asked EC2 for the class's group yet: no id then does not mean that there is no group. */
+  /** No one has asked EC2 for the class's group yet: no id then does not mean that there is no group. */
   isPlacementGroupUnknown?: boolean;
 }
 

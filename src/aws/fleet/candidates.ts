@@ -1,7 +1,7 @@
 // Which of the types a claim allows are offered to EC2, and in which pools: a pipeline of filters, each of which drops
 // types or offerings, then the cheapest sixty. Order matters: reservations are settled before anything else is looked at.
 //
-// From the first step on, a candidate's offerings are those that can be had now and that the claim allows.
+// From the first step on, a candidate's offerings are those available now and that the claim allows.
 import { awsLabel, capacityType, label } from '../../api/index.ts';
 import type { ClaimMatch, InstanceTypeSpec, OfferingSpec } from '../../core/index.ts';
 
@@ -24,7 +24,7 @@ const exoticResources = ['nvidia.com/gpu', 'amd.com/gpu', 'habana.ai/gaudi', 'aw
 
 type Filter = (candidates: readonly Candidate[], match: ClaimMatch) => readonly Candidate[];
 
-/** Types and offerings to launch from, cheapest first; empty when nothing can be had. */
+/** Types and offerings to launch from, cheapest first; empty when nothing is available. */
 export function launchCandidates(types: readonly InstanceTypeSpec[], match: ClaimMatch): readonly Candidate[] {
   const filters: Filter[] = [
     oneKindOfReservation,

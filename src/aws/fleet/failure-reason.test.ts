@@ -52,7 +52,7 @@ test('a permissions boundary counts before images', () => {
   expect(failureReason(text).reason).toBe('Unauthorized');
 });
 
-test('what nobody foresaw is told in the words of EC2, not in all of them', () => {
+test('what no one foresaw is reported in the words of EC2, not in all of them', () => {
   const text = 'Invalid device name /dev/xvda';
   expect(failureReason(awsRefusal('InvalidBlockDeviceMapping', text))).toEqual({
     reason: 'LaunchFailed',
@@ -85,8 +85,8 @@ describe('the failure of the catalogue', () => {
     ['VcpuLimitExceeded', 'many', 'scheduling/launch-rejected-by-provider'],
     ['SomethingNew', 'never seen', 'scheduling/launch-rejected-by-provider'],
   ])('of %s with "%s" is %s, with the command that looks into it', (code, message, id) => {
-    const told = toldFailure(awsRefusal(code, message)).message;
-    expect(told).toContain(`(${id}: kerf doctor --only ${id}, docs/reference/failures.md#${id.replace('/', '-')})`);
+    const reported = toldFailure(awsRefusal(code, message)).message;
+    expect(reported).toContain(`(${id}: kerf doctor --only ${id}, docs/reference/failures.md#${id.replace('/', '-')})`);
   });
 
   test.each(['RequestLimitExceeded', 'InternalError'])('%s passes by itself and has none', (code) => {

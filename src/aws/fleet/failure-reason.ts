@@ -142,7 +142,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Of what EC2 says where nobody foresaw it; the beginning tells. */
+/** Of what EC2 says where no one foresaw it; the beginning tells. */
 const longestText = 300;
 
 function textOf(error: unknown): string {

@@ -68,7 +68,7 @@ function open(world: World) {
 /** Every parameter of an alias, each naming an image of its own. */
 function published(alias: string, version = '1.32') {
   const parsed = parseAlias(alias);
-  if (parsed === undefined) throw new Error(`${alias} is no alias`);
+  if (parsed === undefined) throw new Error(`${alias} is not an alias`);
   const parameters: Record<string, string> = {};
   const images: Image[] = [];
   for (const { name } of aliasParameters(parsed, version)) {
@@ -315,7 +315,7 @@ describe('choice among images', () => {
     expect(await chosen(image('ami-2'), image('ami-1', { Architecture: 'arm64' }))).toEqual(['ami-1', 'ami-2']);
   });
 
-  test('a deprecation that comes to pass is told at the next look, and gone with a newer image', async () => {
+  test('a deprecation that comes to pass is reported at the next look, and gone with a newer image', async () => {
     const images = [image('ami-1', { DeprecationTime: '2026-01-01T00:00:30.000Z' })];
     const { list, clock } = open({ images });
     expect((await list(all))[0]).not.toHaveProperty('deprecated');

@@ -131,7 +131,7 @@ describe('looking at a profile', () => {
 });
 
 describe('deleting', () => {
-  test('takes the role off first; missing and role-less profiles are no error', async () => {
+  test('takes the role off first; missing and role-less profiles are not an error', async () => {
     iam.profiles.set('with', { path: '/', roles: ['r'], tags: {} });
     iam.profiles.set('without', { path: '/', roles: [], tags: {} });
     for (const name of ['with', 'without', 'missing']) await profiles.delete(name);
@@ -139,7 +139,7 @@ describe('deleting', () => {
     expect(iam.count('RemoveRoleFromInstanceProfile')).toBe(1);
   });
 
-  test('a class takes all its profiles with it, also that of older versions, and nobody else’s', async () => {
+  test('a class takes all its profiles with it, also that of older versions, and no one else’s', async () => {
     for (const role of ['a', 'b', 'c']) await profiles.create(team, role);
     const kept = await profiles.create(other, 'a');
     iam.profiles.set(legacyProfileName(scope, 'default'), { path: '/', roles: ['a'], tags: {} });

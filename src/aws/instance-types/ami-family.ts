@@ -49,7 +49,7 @@ export const amiFamilies: Readonly<Record<AmiFamily, AmiFamilyTraits>> = {
   Windows2025: windows('10.0.26100'),
 };
 
-/** The family a raw class stands for; one written in a way nobody knows counts as Custom. */
+/** The family a raw class stands for; one written in an unknown way counts as Custom. */
 export function amiFamilyOf(spec: { amiFamily?: string; amiSelectorTerms?: { alias?: string }[] }): AmiFamily {
   const family = resolvedAmiFamily({ amiSelectorTerms: [], ...spec } as EC2NodeClassSpec);
   return family in amiFamilies ? (family as AmiFamily) : 'Custom';

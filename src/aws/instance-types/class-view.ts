@@ -107,7 +107,7 @@ export async function prepareTypes(view: ClassView, sources: ViewSources, clock:
   if (view.built?.changes === sources.changes) return;
   const settle = async (): Promise<void> => {
     const built = await inSlices(clock, build(view, sources));
-    // Somebody who could not wait may have been quicker: what they were given stays the same.
+    // Someone who could not wait may have been quicker: what they were given stays the same.
     if (view.built?.changes !== built.changes) view.built = built;
   };
   view.building ??= settle().finally(() => {

@@ -1,5 +1,5 @@
 // What EC2 sells in the region: its instance types, and which zones offer each. Read whole or not at all; the answer says
-// whether anything changed, so that an unchanged refresh disturbs nobody.
+// whether anything changed, so that an unchanged refresh disturbs no one.
 import {
   DescribeInstanceTypeOfferingsCommand,
   DescribeInstanceTypesCommand,

@@ -78,7 +78,7 @@ function expected(info: (typeof infos)[number], name: string, { spec = {}, ...se
     capacity: { cpu: cores * 1000, memory, storage, pods },
     allocatable: {
       cpu: cores * 1000 - reserved.cpu,
-      // Some early types are smaller than what is reserved on them; EC2 sells them, nobody can use them.
+      // Some early types are smaller than what is reserved on them; EC2 sells them, no one can use them.
       memory: Math.max(0, memory - reserved.memory),
       storage: storage - reserved.storage,
       pods,

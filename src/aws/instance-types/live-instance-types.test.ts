@@ -36,7 +36,7 @@ describe('what is kept of a class that changes', () => {
     return { ...made, metadata: { ...made.metadata, name } };
   };
 
-  test('is the list it has now and the one before, as somebody may still hold the older object', async () => {
+  test('is the list it has now and the one before, as someone may still hold the older object', async () => {
     const { types } = await liveWorld();
     const [first, second, third] = [sized(1), sized(2), sized(3)].map((each) => types.list(each));
     expect(types.list(sized(3))).toBe(third);
@@ -51,7 +51,7 @@ describe('what is kept of a class that changes', () => {
     expect(types.list(sized(1))).toBe(shared);
   });
 
-  test('a class that nobody asks about for ten minutes is forgotten', async () => {
+  test('a class that no one asks about for ten minutes is forgotten', async () => {
     const { types, clock } = await liveWorld();
     const gone = types.list(sized(1, 'gone'));
     await clock.runFor(11 * 60_000);
@@ -157,7 +157,7 @@ describe('the same list', () => {
     expect(availableIn(named(types.list(readyClass()), 'm5.large'))).toHaveLength(4);
   });
 
-  test('is built in slices where somebody can wait, once for all who do, and is what a hurried call was given', async () => {
+  test('is built in slices where someone can wait, once for all who do, and is what a hurried call was given', async () => {
     const { types, clock } = await wideWorld();
     let turns = 0;
     clock.breathe = () => Promise.resolve().then(() => void (turns += 1));
@@ -319,7 +319,7 @@ describe('offerings', () => {
     expect(availableIn(named(types.list(readyClass()), 'm5.xlarge'))).toHaveLength(0);
   });
 
-  test('without a spot price in a zone the type cannot be had there as spot', async () => {
+  test('without a spot price in a zone the type is unavailable there as spot', async () => {
     const { types, said } = await liveWorld();
     said.prices = { ...said.prices, version: 1, spot: (_, zone) => (zone === zoneB ? 0.01 : undefined) };
     expect(availableIn(named(types.list(readyClass()), 'm5.large'))).toEqual([

@@ -49,7 +49,7 @@ export interface InstanceTypesOptions {
   pricedByOverlay(): ReadonlySet<string>;
 }
 
-/** A class nobody asked about in this time is gone. */
+/** A class no one asked about in this time is gone. */
 const forgetClassMs = 10 * 60_000;
 
 export class InstanceTypes {

@@ -72,7 +72,7 @@ export interface LiveWorld {
       spot(type: string, zone: string): number | undefined;
     };
     group: ReturnType<InstanceTypesOptions['placementGroupOf']>;
-    /** The class names a group that nobody has looked up. */
+    /** The class names a group that no one has looked up. */
     isGroupUnknown: boolean;
   };
 }

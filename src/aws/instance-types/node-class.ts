@@ -1,4 +1,4 @@
-// What an EC2NodeClass says about its machines, read from the raw object. A class nobody has reconciled yet (a file on
+// What an EC2NodeClass says about its machines, read from the raw object. A class not yet reconciled (a file on
 // disk) has no subnets in its status: it is then taken to reach every zone of the region.
 import { staticKubelet } from '../../api/index.ts';
 import { type AmiFamily, amiFamilyOf } from './ami-family.ts';

@@ -120,7 +120,7 @@ describe('figures that EC2 gives in its own way', () => {
   };
   const { ProcessorInfo, EbsInfo } = infoOf('m5.xlarge');
 
-  test('a clock speed that is not told is 0, one that is told is in whole MHz', () => {
+  test('a clock speed that is not reported is 0, one that is reported is in whole MHz', () => {
     const { SustainedClockSpeedInGhz: _, ...silent } = ProcessorInfo ?? {};
     expect(of({ ProcessorInfo: silent }, awsLabel.instanceCpuSustainedClockSpeedMhz)).toBe('0');
     const odd = { ...ProcessorInfo, SustainedClockSpeedInGhz: 2.4999 };

@@ -247,7 +247,7 @@ describe('what EC2 says about a machine', () => {
     ]);
   });
 
-  test('half an answer is no machine', () => {
+  test('half an answer is not a machine', () => {
     expect(readInstance({ InstanceId: 'i-1' }, { reservedCapacity: true })).toBeUndefined();
   });
 });

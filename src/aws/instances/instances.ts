@@ -15,7 +15,7 @@ import type { Clock } from '../../base/index.ts';
 import { KerfError, messageOf } from '../../base/index.ts';
 import { CloudError, type Counter, type Metrics } from '../../ports/index.ts';
 import { isAwsNotFound } from '../aws-errors.ts';
-import type { Batcher } from '../batching/batcher.ts';
+import type { CallBatcher } from '../batching/call-batcher.ts';
 import { type DescribeRequest, describeBatcher, terminateBatcher } from '../batching/ec2-batchers.ts';
 import { allPages } from '../paging.ts';
 import { tagList, whyForeign } from '../tags.ts';
@@ -45,7 +45,7 @@ const isForGood = (error: unknown): boolean => error instanceof Error && refusal
 
 export class Instances {
   private readonly options: InstancesOptions;
-  private readonly describe: Batcher<DescribeRequest, Instance | undefined>;
+  private readonly describe: CallBatcher<DescribeRequest, Instance | undefined>;
   private readonly terminate: ReturnType<typeof terminateBatcher>;
   private readonly terminationFailures: Counter;
   private readonly seen = new Map<string, { instance: Ec2Instance; seenAt: number }>();
@@ -136,7 +136,7 @@ export class Instances {
     }
   }
 
-  /** Resolves when EC2 has been told; repeating it before the machine went down does no harm. */
+  /** Resolves when EC2 has accepted it; repeating it before the machine went down does no harm. */
   async reboot(id: string): Promise<void> {
     const instance = await this.get(id, { isFresh: true });
     if (isGoing(instance)) throw new CloudError('notFound', `EC2 takes instance ${id} down`);

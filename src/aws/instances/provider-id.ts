@@ -7,7 +7,7 @@ export function providerIdOf({ zone, id }: { zone: string; id: string }): string
   return `aws:///${zone}/${id}`;
 }
 
-/** Undefined for anything that is no machine of EC2. */
+/** Undefined for anything that is not a machine of EC2. */
 export function instanceIdOf(providerID: string): string | undefined {
   return pattern.exec(providerID)?.[2];
 }

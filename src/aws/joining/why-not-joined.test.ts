@@ -84,7 +84,7 @@ describe('an instance that does not run', () => {
     instance: { ...running, State: { Name: 'terminated' }, StateReason: { Code, Message } },
   });
 
-  test('is told with its state and what EC2 says about it', async () => {
+  test('is reported with its state and what EC2 says about it', async () => {
     expect(await why({ instance: { ...running, State: { Name: 'pending' } } })).toBe('the instance is still pending');
     expect(await why({ instance: awsRefusal('InvalidInstanceID.NotFound') })).toBe('EC2 has no instance i-1 any more');
     expect(await why(ended('Server.SpotInstanceTermination', 'Spot'))).toMatch(/terminated \(Spot\); spot capacity/);
@@ -108,7 +108,7 @@ describe('an instance that runs', () => {
     expect(await why({ profile: { name: 'profile-1' } })).toMatch(/profile profile-1 has no role/);
   });
 
-  test('behind groups that do not admit it is told which', async () => {
+  test('behind groups that do not admit it names them', async () => {
     const rules = [{ ...fromNodes, UserIdGroupPairs: [{ GroupId: 'sg-other' }] }];
     expect(await why({ rules })).toMatch(
       /\(sg-cluster\) admits port 443 from the nodes .* \(sg-node\).*Fix: aws ec2 authorize-security-group-ingress --group-id sg-cluster .*registration\/api-server-unreachable/,
@@ -131,24 +131,24 @@ describe('an instance that runs', () => {
     expect(await why({ nodeClass: custom })).toMatch(/spec.userData must make the machine join/);
   });
 
-  test('whose role no access entry names is told so, with the id and the command', async () => {
+  test('whose role no access entry names is reported, with the id and the command', async () => {
     const cluster = { resourcesVpcConfig: vpc, accessConfig: { authenticationMode: 'API' as const } };
-    const told = await why({ cluster, entries: ['arn:aws:iam::123456789012:role/other'] });
-    expect(told).toMatch(
+    const reported = await why({ cluster, entries: ['arn:aws:iam::123456789012:role/other'] });
+    expect(reported).toMatch(
       /^Nodes of role nodes cannot join: .*Fix: aws eks create-access-entry --cluster-name demo --principal-arn arn:aws:iam::123456789012:role\/nodes --type EC2_LINUX \(registration\/node-role-not-mapped: kerf doctor --only registration\/node-role-not-mapped/,
     );
     const mapped = await why({ cluster, entries: ['arn:aws:iam::123456789012:role/nodes'] });
     expect(mapped).toContain('registration/undiagnosed-timeout');
   });
 
-  test('with an aws-auth that may be read and does not name its role is told so', async () => {
+  test('with an aws-auth that may be read and does not name its role is reported', async () => {
     const cluster = { resourcesVpcConfig: vpc, accessConfig: { authenticationMode: 'CONFIG_MAP' as const } };
     const metadata = { name: 'aws-auth', namespace: 'kube-system' };
     const data = { mapRoles: '- rolearn: arn:aws:iam::123456789012:role/other\n  groups: [system:nodes]\n' };
     expect(await why({ cluster, awsAuth: { metadata, data } })).toContain('registration/node-role-not-mapped');
   });
 
-  test('and says on its console why is told in the words of the catalogue', async () => {
+  test('and says on its console why is reported in the words of the catalogue', async () => {
     const console =
       '[   12.3] cloud-init[1]: done\nkubelet[900]: "Unable to register node with API server" err="Unauthorized"';
     expect(await why({ console })).toContain('registration/node-role-not-mapped');

@@ -58,7 +58,7 @@ export class Joining {
     this.found = new ExpiringMap(options.clock, keepMs);
   }
 
-  /** A clause that goes on after "the node has not joined: "; undefined when nothing can be told. */
+  /** A clause that goes on after "the node has not joined: "; undefined when nothing is known. */
   async why(claim: NodeClaim, nodeClass: EC2NodeClass | undefined): Promise<string | undefined> {
     const id = instanceIdOf(claim.status?.providerID ?? '');
     if (id === undefined) return undefined;
@@ -217,7 +217,7 @@ const advices: readonly { code: string; advice(nodeClass: EC2NodeClass | undefin
       return `usually the controller's role may not use the key of an encrypted volume (${key}): allow it kms:CreateGrant, kms:Decrypt, kms:DescribeKey and kms:GenerateDataKey* in the key policy`;
     },
   },
-  { code: 'Client.UserInitiatedShutdown', advice: () => 'somebody else terminated it' },
+  { code: 'Client.UserInitiatedShutdown', advice: () => 'it was terminated from outside Kerf' },
   { code: 'Client.InstanceInitiatedShutdown', advice: () => 'it shut itself down: see its user data' },
   { code: 'Server.SpotInstanceTermination', advice: () => 'spot capacity was taken back' },
   { code: 'Client.VolumeLimitExceeded', advice: () => 'raise the quota of EBS volumes' },

@@ -22,7 +22,7 @@ export interface LaunchWish {
   tags: Readonly<Record<string, string>>;
 }
 
-/** What a node is told at its first boot. */
+/** What a node is given at its first boot. */
 export interface BootWish {
   nodeClass: EC2NodeClass;
   claim: NodeClaim;

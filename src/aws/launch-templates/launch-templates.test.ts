@@ -46,7 +46,7 @@ test('one that exists in EC2 is used as it is', async () => {
   expect(counts()).toEqual([2, 1, 0]);
 });
 
-test('one made by somebody else between look-up and creation is as good', async () => {
+test('one made by someone else between look-up and creation is as good', async () => {
   ec2.answers['CreateLaunchTemplate'] = () => {
     throw awsRefusal('InvalidLaunchTemplateName.AlreadyExistsException');
   };
@@ -86,17 +86,17 @@ test('a forgotten template is looked up again and not deleted', async () => {
   expect(counts()).toEqual([2, 1, 0]);
 });
 
-test('templates a former process left are taken over, and end when nobody needs them', async () => {
-  existing.add('karpenter.k8s.aws/1').add('karpenter.k8s.aws/2').add('somebody-elses');
+test('templates a former process left are taken over, and end when no one needs them', async () => {
+  existing.add('karpenter.k8s.aws/1').add('karpenter.k8s.aws/2').add('someone-elses');
   await templates.hydrate();
   expect(ec2.inputs('DescribeLaunchTemplates')).toEqual([
     { Filters: [{ Name: 'tag:eks:eks-cluster-name', Values: ['demo'] }], MaxResults: 200 },
   ]);
   await clock.runFor(60_000);
-  expect(existing).toEqual(new Set(['somebody-elses']));
+  expect(existing).toEqual(new Set(['someone-elses']));
 });
 
-test('a failed deletion is told and forgotten; one already gone is fine', async () => {
+test('a failed deletion is reported and forgotten; one already gone is fine', async () => {
   await templates.ensure(templateSpec(), render);
   ec2.answers['DeleteLaunchTemplate'] = () => {
     throw awsRefusal('UnauthorizedOperation');
@@ -126,7 +126,7 @@ test('all templates of a class are deleted; an error keeps the rest', async () =
   await expect(templates.deleteFor('default')).rejects.toThrow('UnauthorizedOperation');
 });
 
-test('the size of the user data is a gauge of the class, gone with its templates; large ones are told', async () => {
+test('the size of the user data is a gauge of the class, gone with its templates; large ones are reported', async () => {
   await templates.ensure(templateSpec(), render);
   const gauge = 'karpenter_ec2nodeclasses_userdata_bytes';
   expect(metrics.value(gauge, { nodeclass: 'default' })).toBe(5);

@@ -5,7 +5,7 @@
 // 1. However many launches need a template at once, it is looked up and created once.
 // 2. A template is not deleted while it is in use: using it starts its minute again, and a launch that needs one which is
 //    just being deleted waits and makes it anew.
-// 3. `forget` only forgets: the template was deleted by somebody else.
+// 3. `forget` only forgets: the template was deleted by someone else.
 import {
   CreateLaunchTemplateCommand,
   DeleteLaunchTemplateCommand,

@@ -1,5 +1,5 @@
 // On-demand prices as the Pricing service lists them: products are JSON texts with terms inside terms. Virtual machines
-// and bare metal are two product families; a list without either is no list.
+// and bare metal are two product families; a list without either is not a list.
 import { GetProductsCommand, type PricingClient } from '@aws-sdk/client-pricing';
 import { KerfError } from '../../base/index.ts';
 import { allPages } from '../paging.ts';
@@ -79,7 +79,7 @@ function priceOf(terms: Product['terms'], currency: string): number | undefined 
   for (const { priceDimensions = {} } of Object.values(terms?.OnDemand ?? {})) {
     for (const { pricePerUnit = {} } of Object.values(priceDimensions)) {
       const price = Number.parseFloat(pricePerUnit[currency] ?? '');
-      // Free offers and reservations are listed at zero; they are no price.
+      // Free offers and reservations are listed at zero; they are not prices.
       if (Number.isFinite(price) && price !== 0) return price;
     }
   }

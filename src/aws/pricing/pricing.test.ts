@@ -160,7 +160,7 @@ describe('when AWS does not say', () => {
     expect(prices.spot('m5.large', 'us-east-1a')).toBe(0.03);
   });
 
-  test('one empty family is no answer: everything stays', async () => {
+  test('one empty family is not an answer: everything stays', async () => {
     metal = [[]];
     const prices = pricing();
     await expect(prices.refresh()).rejects.toThrow('bare metal');

@@ -1,8 +1,8 @@
 // What machines cost. Starts from the figures that ship with the project, so that nothing waits for AWS; what AWS says
 // later is laid over them, and a failed or partial answer takes nothing away.
 //
-// Spot prices are per zone. Until AWS first told any, the built-in on-demand price stands in; from then on a type without a price in
-// a zone cannot be had as spot there.
+// Spot prices are per zone. Until AWS first reported any, the built-in on-demand price stands in; from then on a type without a price in
+// a zone is unavailable as spot there.
 import { DescribeSpotPriceHistoryCommand, type EC2Client } from '@aws-sdk/client-ec2';
 import type { PricingClient } from '@aws-sdk/client-pricing';
 import type { Clock } from '../../base/index.ts';

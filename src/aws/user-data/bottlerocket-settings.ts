@@ -1,6 +1,6 @@
 // Which of Bottlerocket's settings the user may write into the tables that we write into too, and of which type each is.
 // Bottlerocket refuses a whole document for one unknown key or one value of the wrong type, and the node never joins: so
-// unknown keys are left out, and wrong values are told before anything is launched.
+// unknown keys are left out, and wrong values are reported before anything is launched.
 import { KerfError } from '../../base/index.ts';
 import { isTable, TomlLiteral, type TomlTable, type TomlValue } from './toml-reader.ts';
 

@@ -30,7 +30,7 @@ test.each<[string, Terms, string[], string]>([
   ['no image of another make', [{ id: 'ami-0' }], ['own-v1.22.0'], ''],
   ['any image of Bottlerocket', [{ tags: { a: 'b' } }], ['own-v1.22.0', 'bottlerocket-v1.23.0'], 'v1.23.0'],
   ['nothing', [{ tags: { a: 'b' } }], ['own-v1.22.0'], ''],
-])('the version is told by %s', (_, amiSelectorTerms, names, version) => {
+])('the version is reported by %s', (_, amiSelectorTerms, names, version) => {
   const amis = names.map((name, index) => image(`ami-${index}`, name));
   expect(bottlerocketVersion(nodeClass({ amiSelectorTerms }, { status: { amis } }))).toBe(version);
 });

@@ -27,7 +27,7 @@ export interface UserDataRequest {
   /** Pods the node takes, unless the class says it. */
   maxPods: number;
   capacityType: string;
-  /** Told about settings of the user's that had to be left out. */
+  /** Receives settings of the user's that had to be left out. */
   onIgnored?(keys: string[]): void;
 }
 

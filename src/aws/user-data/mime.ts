@@ -81,7 +81,7 @@ function split(body: string, mark: string): string[] {
     if (text === end) return parts;
     part = [];
   }
-  // A last delimiter that opens a part nobody wrote ends an archive as well as one that closes it.
+  // A last delimiter that opens a part no one wrote ends an archive as well as one that closes it.
   if (part?.every((line) => line.trim() === '')) return parts;
   throw unreadable('its last delimiter is missing');
 }

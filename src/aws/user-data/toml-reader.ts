@@ -218,7 +218,7 @@ class Reader {
     );
   }
 
-  /** Halves of a surrogate pair are no characters, in an escape as little as beyond Unicode. */
+  /** Halves of a surrogate pair are not characters, in an escape as little as beyond Unicode. */
   private character(code: number): string {
     const isCharacter = code <= 0x10_ff_ff && (code < 0xd8_00 || code > 0xdf_ff);
     if (!isCharacter) throw this.expected('an escape that stands for a character');

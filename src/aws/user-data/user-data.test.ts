@@ -48,7 +48,7 @@ describe('golden files', () => {
   });
 });
 
-describe('what every managed family is told', () => {
+describe('what every managed family is given', () => {
   const managed: Family[] = ['AL2', 'AL2023', 'Bottlerocket', 'Windows2019', 'Windows2022', 'Windows2025'];
 
   test.each(managed)('labels a kubelet may not set never appear: %s', (family) => {
@@ -152,7 +152,7 @@ describe('AL2', () => {
     expect(of({ userData: ' \n' })).toBe(of());
   });
 
-  test('an IPv6 cluster is told so', () => {
+  test('an IPv6 cluster is named as such', () => {
     const text = of({}, { cluster: { ...cluster, dnsIp: 'fd00::a' } });
     expect(text).toContain("--ip-family ipv6 \\\n--dns-cluster-ip 'fd00::a' \\\n");
     expect(of()).not.toContain('--ip-family');
@@ -242,7 +242,7 @@ describe('Bottlerocket', () => {
     expect(of({ userData: reserved })).toContain('memory-manager-reserved-memory');
   });
 
-  test('unknown settings of the kubelet are dropped and told, other tables are kept', () => {
+  test('unknown settings of the kubelet are dropped and reported, other tables are kept', () => {
     const ignored: string[] = [];
     const userData =
       '[settings.kubernetes]\nsecret-key = "x"\nlog-level = 5\n[settings.motd]\ntext = "hi"\n[other]\na = 1';
@@ -333,7 +333,7 @@ mode = 'always'
       'settings.bootstrap-commands.x.commands',
       'a list of commands, each a list of strings',
     ],
-  ])('a value of the wrong type fails the launch and is told: %j', (userData, path, what) => {
+  ])('a value of the wrong type fails the launch and is reported: %j', (userData, path, what) => {
     expect(() => of({ userData })).toThrow(`cannot use spec.userData: ${path} must be ${what}`);
   });
 
@@ -364,7 +364,7 @@ mode = 'always'
     expect(text).not.toContain('\r');
   });
 
-  test('keys that Bottlerocket does not know are dropped at any depth, and told', () => {
+  test('keys that Bottlerocket does not know are dropped at any depth, and reported', () => {
     const ignored: string[] = [];
     const userData =
       '[settings.kubernetes.static-pods.one]\nenabled = true\ncolour = "red"\n[settings.bootstrap-commands.x]\ncommands = [["ls"]]\nuser = "me"';

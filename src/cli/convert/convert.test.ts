@@ -358,7 +358,7 @@ describe('forms of input', () => {
     });
   });
 
-  test('what is not YAML is left as it is, said, and told by the exit code', async () => {
+  test('what is not YAML is left as it is, reported, and in the exit code', async () => {
     const broken = 'apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nspec: [\n';
     const { out, err, code } = await convert(`${broken}---\n${oldClass}`);
     expect(code).toBe(1);

@@ -111,44 +111,44 @@ const lineEnded = (text: string): string => (text.endsWith('\n') ? text : `${tex
 
 /** Standard output: everything as one stream, in pieces large enough to be quick. */
 class Stream {
-  readonly #terminal: Terminal;
-  #pending = '';
-  #isFirst = true;
+  private readonly terminal: Terminal;
+  private pending = '';
+  private isFirst = true;
 
   constructor(terminal: Terminal) {
-    this.#terminal = terminal;
+    this.terminal = terminal;
   }
 
   add(result: Rewritten, text: string): void {
-    this.#pending += separator(result, text, this.#isFirst) + lineEnded(text);
-    this.#isFirst = false;
-    if (this.#pending.length > 65_536) this.#flush();
+    this.pending += separator(result, text, this.isFirst) + lineEnded(text);
+    this.isFirst = false;
+    if (this.pending.length > 65_536) this.flush();
   }
 
   close(): Promise<void> {
-    this.#flush();
+    this.flush();
     return Promise.resolve();
   }
 
-  #flush(): void {
-    this.#terminal.out(this.#pending);
-    this.#pending = '';
+  private flush(): void {
+    this.terminal.out(this.pending);
+    this.pending = '';
   }
 }
 
 /** The files themselves; only those with a change are written. */
 class Files {
-  readonly #files = new Map<string, { text: string; isChanged: boolean }>();
+  private readonly files = new Map<string, { text: string; isChanged: boolean }>();
 
   add(result: Rewritten, text: string): void {
-    const file = this.#files.get(result.unit.file) ?? { text: '', isChanged: false };
+    const file = this.files.get(result.unit.file) ?? { text: '', isChanged: false };
     file.text += separator(result, text, file.text === '') + lineEnded(text);
     file.isChanged ||= result.objects.length > 0;
-    this.#files.set(result.unit.file, file);
+    this.files.set(result.unit.file, file);
   }
 
   async close(terminal: Terminal): Promise<void> {
-    for (const [name, { text, isChanged }] of this.#files) {
+    for (const [name, { text, isChanged }] of this.files) {
       if (!isChanged) continue;
       await writeWhole(name, text);
       terminal.out(`changed ${name}\n`);

@@ -223,7 +223,7 @@ describe('a text', () => {
     expect(out).toContain('stdin:2');
   });
 
-  test('a harmless line is explained as harmless, and is no failure', async () => {
+  test('a harmless line is explained as harmless, and is not a failure', async () => {
     const { code, out } = await text(
       "cloud-init: Unhandled unknown content-type (application/node.eks.aws) userdata: 'b'# Ka'\n",
       '--fail-on',

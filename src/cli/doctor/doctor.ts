@@ -46,10 +46,7 @@ export function configure(command: Command, run: CommandRunner): void {
     .option('--region <region>', 'region of the cluster; AWS_REGION by default')
     .option('--collect <file>', 'also write what was looked at, as a bundle: file.tgz')
     .option('--redact', 'with --collect: replace account ids, addresses and endpoints, and leave out environment')
-    .option(
-      '--bundle <path>',
-      'what somebody collected: a folder, .tar, .tar.gz, .zip, or a tarball of the EKS log collector',
-    )
+    .option('--bundle <path>', 'collected files: a folder, .tar, .tar.gz, .zip, or a tarball of the EKS log collector')
     .option('-f, --filename <file>', 'a text to explain: a log, console output, an error message; - for standard input')
     .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'json', 'yaml']).default('table'))
     .option('--only <area|id...>', 'only these areas or ids, such as iam or iam/pass-role-denied')

@@ -48,44 +48,44 @@ export interface Gathered {
 export class Gathering {
   readonly objects = new Objects();
   readonly aws = new AwsAnswers();
-  readonly #scanner = new TextScanner(catalogue, codec);
-  readonly #scans: { source: TextSource; group: string; scanned: ScannedText }[] = [];
-  readonly #skipped: Skipped[] = [];
-  readonly #notUnderstood: Skipped[] = [];
-  #facts: Record<string, unknown> = {};
-  #files = 0;
-  #newestMs: number | undefined;
+  private readonly scanner = new TextScanner(catalogue, codec);
+  private readonly scans: { source: TextSource; group: string; scanned: ScannedText }[] = [];
+  private readonly skipped: Skipped[] = [];
+  private readonly notUnderstood: Skipped[] = [];
+  private facts: Record<string, unknown> = {};
+  private files = 0;
+  private newestMs: number | undefined;
 
   async add(item: EntryItem, bundleName: string): Promise<void> {
     if (item.kind === 'skipped') {
-      this.#skipped.push(item.skipped);
+      this.skipped.push(item.skipped);
       return;
     }
-    this.#files += 1;
+    this.files += 1;
     const { path, chunks } = item.entry;
     const place = placeOf(path, bundleName);
     try {
-      await this.#put(place, chunks);
+      await this.put(place, chunks);
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      if (thrown instanceof LimitReached) this.#skipped.push({ path, reason: `the rest was not read: ${reason}` });
-      else this.#notUnderstood.push({ path, reason });
+      if (thrown instanceof LimitReached) this.skipped.push({ path, reason: `the rest was not read: ${reason}` });
+      else this.notUnderstood.push({ path, reason });
     }
   }
 
   /** A text from somewhere. */
   async addText(source: TextSource, chunks: AsyncIterable<Uint8Array>, group = source.source): Promise<void> {
-    const stream = this.#scanner.open(source);
+    const stream = this.scanner.open(source);
     let isFirst = true;
     for await (const chunk of chunks) {
       if (isFirst && isBinary(chunk)) {
-        this.#notUnderstood.push({ path: source.source, reason: 'a binary file' });
+        this.notUnderstood.push({ path: source.source, reason: 'a binary file' });
         return;
       }
       isFirst = false;
       stream.push(chunk);
     }
-    this.#keep(source, group, stream.end());
+    this.keep(source, group, stream.end());
   }
 
   /** What the objects gathered so far say, before texts are put together. */
@@ -93,58 +93,58 @@ export class Gathering {
     return evidenceOf({
       objects: this.objects,
       aws: this.aws,
-      nowMs: parseTime(asText(this.#facts['collectedAt']) ?? ''),
+      nowMs: parseTime(asText(this.facts['collectedAt']) ?? ''),
     });
   }
 
   finish({ isAsked = false, sizes }: { isAsked?: boolean; sizes?: ReadonlyMap<string, MachineSize> } = {}): Gathered {
     for (const { text, ...source } of objectTexts(this.objects)) {
-      this.#noteTime(source.timeMs);
-      const scanned = this.#scanner.scan(source, text);
-      if (scanned.sightings.length > 0) this.#scans.push({ source, group: '', scanned });
+      this.noteTime(source.timeMs);
+      const scanned = this.scanner.scan(source, text);
+      if (scanned.sightings.length > 0) this.scans.push({ source, group: '', scanned });
     }
-    const sightings: Sighting[] = stillOpen(this.#scans);
-    const kinds = new Set<TextKind>(this.#scans.map(({ source }) => source.kind));
+    const sightings: Sighting[] = stillOpen(this.scans);
+    const kinds = new Set<TextKind>(this.scans.map(({ source }) => source.kind));
     if (this.objects.isCollected('Event')) kinds.add('object');
-    const collectedAt = parseTime(asText(this.#facts['collectedAt']) ?? '');
+    const collectedAt = parseTime(asText(this.facts['collectedAt']) ?? '');
     const text = (name: string): Record<string, string> => {
-      const value = asText(this.#facts[name]);
+      const value = asText(this.facts[name]);
       return value === undefined || value === '' ? {} : { [name]: value };
     };
-    const name = asText(this.#facts['clusterName']);
+    const name = asText(this.facts['clusterName']);
     const evidence = evidenceOf({
       objects: this.objects,
       aws: this.aws,
-      nowMs: collectedAt ?? this.#newestTime(),
+      nowMs: collectedAt ?? this.newestTime(),
       sightings,
       texts: kinds,
       isAsked,
       machineType: (name) => sizes?.get(name),
       cluster: { ...(name ? { name } : {}), ...text('region'), ...text('accountId'), ...text('kubernetesVersion') },
     });
-    return { evidence, skipped: this.#skipped, notUnderstood: this.#notUnderstood, files: this.#files };
+    return { evidence, skipped: this.skipped, notUnderstood: this.notUnderstood, files: this.files };
   }
 
-  async #put(place: Place, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  private async put(place: Place, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const { path } = place;
     if (place.part === 'unknown') {
-      this.#notUnderstood.push({ path, reason: 'not a part of a bundle' });
+      this.notUnderstood.push({ path, reason: 'not a part of a bundle' });
       return;
     }
     if (place.part === 'logs') await this.addText({ source: path, kind: 'log' }, chunks, 'logs');
     else if (place.part === 'cli') await this.addText({ source: path, kind: 'cli' }, chunks);
     else if (place.part === 'nodes') await this.addText({ source: path, kind: 'node' }, chunks, `node ${place.node}`);
-    else if (place.part === 'objects' && /\.json$/i.test(path)) await this.#putJson(path, chunks);
+    else if (place.part === 'objects' && /\.json$/i.test(path)) await this.putJson(path, chunks);
     else {
       const text = await textOf(chunks);
       if (place.part === 'objects') this.addObjects(path, text);
-      else if (place.part === 'facts') this.#facts = { ...asMap(JSON.parse(text)), ...this.#facts };
-      else this.#putAnswer(place, text);
+      else if (place.part === 'facts') this.facts = { ...asMap(JSON.parse(text)), ...this.facts };
+      else this.putAnswer(place, text);
     }
   }
 
   /** A List in JSON, item by item; anything else in JSON as a whole. */
-  async #putJson(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  private async putJson(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const source = new ByteSource(chunks);
     const head = decoder.decode(await source.peek(4096));
     if (!listHead.test(head)) {
@@ -158,8 +158,8 @@ export class Gathering {
       this.objects.add(slim(value), `${path}:${line}`);
     }
     const kind = /"kind"\s*:\s*"(\w*List)"/.exec(rest)?.[1];
-    if (count === 0) this.#emptyList(path, { kind });
-    if (!/\}\s*$/.test(rest)) this.#notUnderstood.push({ path, reason: 'cut off; what came before was read' });
+    if (count === 0) this.emptyList(path, { kind });
+    if (!/\}\s*$/.test(rest)) this.notUnderstood.push({ path, reason: 'cut off; what came before was read' });
   }
 
   addObjects(path: string, text: string): void {
@@ -168,11 +168,11 @@ export class Gathering {
       for (const manifest of manifestsIn(path, chunk)) {
         const { value, problems } = manifest;
         const stored = this.objects.add(slim(value), () => `${path}:${manifest.line}`);
-        if (stored === undefined) this.#emptyList(path, value);
+        if (stored === undefined) this.emptyList(path, value);
         if (problems.length > 0 && !isBroken) {
           isBroken = true;
           const [first] = problems;
-          this.#notUnderstood.push({
+          this.notUnderstood.push({
             path: `${path}:${first?.line ?? manifest.line}`,
             reason: `broken here, the rest was read: ${first?.message ?? ''}`,
           });
@@ -183,51 +183,51 @@ export class Gathering {
   }
 
   /** A List without items proves absence, of what its kind or else its file's name says. */
-  #emptyList(path: string, value: unknown): void {
+  private emptyList(path: string, value: unknown): void {
     const kind = isMap(value) ? (asText(value['kind']) ?? '') : '';
     if (isMap(value) && kind !== '' && !kind.endsWith('List')) return;
     const own = kind.replace(/List$/, '');
     for (const one of own === '' ? kindsNamed(path) : [own]) this.objects.markCollected(one);
   }
 
-  #putAnswer({ path, name, isRefusal }: Place & { part: 'aws' }, text: string): void {
+  private putAnswer({ path, name, isRefusal }: Place & { part: 'aws' }, text: string): void {
     if (isRefusal) {
       if (!this.aws.addRefusal(name, text, path))
-        this.#notUnderstood.push({ path, reason: 'an operation that no check reads' });
+        this.notUnderstood.push({ path, reason: 'an operation that no check reads' });
       return;
     }
     const body: unknown = text.trim() === '' ? {} : JSON.parse(text);
-    if (!this.aws.add(name, body, path)) this.#notUnderstood.push({ path, reason: 'an operation that no check reads' });
+    if (!this.aws.add(name, body, path)) this.notUnderstood.push({ path, reason: 'an operation that no check reads' });
     const output = isMap(body) ? asText(body['Output']) : undefined;
     const instance = isMap(body) ? asText(body['InstanceId']) : undefined;
     if (output === undefined || instance === undefined) return;
     const source: TextSource = { source: path, kind: 'node' };
-    this.#keep(source, `node ${instance}`, this.#scanner.scan(source, decodedConsole(output)));
+    this.keep(source, `node ${instance}`, this.scanner.scan(source, decodedConsole(output)));
   }
 
-  #keep(source: TextSource, group: string, scanned: ScannedText): void {
-    this.#noteTime(scanned.lastTimeMs);
-    this.#scans.push({ source, group, scanned });
+  private keep(source: TextSource, group: string, scanned: ScannedText): void {
+    this.noteTime(scanned.lastTimeMs);
+    this.scans.push({ source, group, scanned });
   }
 
-  #noteTime(timeMs: number | undefined): void {
-    if (timeMs !== undefined && (this.#newestMs === undefined || timeMs > this.#newestMs)) this.#newestMs = timeMs;
+  private noteTime(timeMs: number | undefined): void {
+    if (timeMs !== undefined && (this.newestMs === undefined || timeMs > this.newestMs)) this.newestMs = timeMs;
   }
 
   /** The newest instant that any object or text names. */
-  #newestTime(): number | undefined {
+  private newestTime(): number | undefined {
     for (const kind of this.objects.kinds())
       for (const { object } of this.objects.of(kind)) {
         const { creationTimestamp, deletionTimestamp } = asMap(object['metadata']);
-        for (const time of [creationTimestamp, deletionTimestamp]) this.#noteTime(parseTime(asText(time) ?? ''));
+        for (const time of [creationTimestamp, deletionTimestamp]) this.noteTime(parseTime(asText(time) ?? ''));
         const conditions = asMap(object['status'])['conditions'];
         if (!Array.isArray(conditions)) continue;
         for (const one of conditions) {
-          this.#noteTime(parseTime(asText(asMap(one)['lastTransitionTime']) ?? ''));
-          this.#noteTime(parseTime(asText(asMap(one)['lastHeartbeatTime']) ?? ''));
+          this.noteTime(parseTime(asText(asMap(one)['lastTransitionTime']) ?? ''));
+          this.noteTime(parseTime(asText(asMap(one)['lastHeartbeatTime']) ?? ''));
         }
       }
-    return this.#newestMs;
+    return this.newestMs;
   }
 }
 

@@ -125,34 +125,38 @@ const snapshot = JSON.stringify({
 });
 
 const explain = (...args: string[]) => runCommand(configure, [...args, '--snapshot', '-'], snapshot);
-const told = async (...args: string[]): Promise<string> => (await explain(...args)).out;
+const reported = async (...args: string[]): Promise<string> => (await explain(...args)).out;
 
 describe('a pod', () => {
-  test('that waits is told what becomes of it', async () => {
-    expect(await told('pod', 'fits')).toBe('default/fits  fits on kept: kube-scheduler places it there\n');
-    expect(await told('pod', 'needs-node')).toMatch(/gets a new node of NodePool unused\n {2}large in z1, on-demand, /);
-    expect(await told('pod', 'default/giant')).toContain('(InsufficientResources)');
+  test('that waits: what becomes of it', async () => {
+    expect(await reported('pod', 'fits')).toBe('default/fits  fits on kept: kube-scheduler places it there\n');
+    expect(await reported('pod', 'needs-node')).toMatch(
+      /gets a new node of NodePool unused\n {2}large in z1, on-demand, /,
+    );
+    expect(await reported('pod', 'default/giant')).toContain('(InsufficientResources)');
   });
 
-  test('that runs is told whether it keeps its node', async () => {
-    const text = await told('pod', 'guard');
+  test('that runs: whether it keeps its node', async () => {
+    const text = await reported('pod', 'guard');
     expect(text).toMatch(/^default\/guard {2}has a node: guarded\n {2}keeps its node: .*\(PodDoNotDisrupt\)\n/);
     // Taking the annotation away would not let the node go: that is not suggested, here or for the node.
     expect(text).toMatch(
       /PodDoNotDisrupt\)\n {2}its node stays: its pods, .* would need several new nodes; kerf explain node guarded\n$/,
     );
-    expect(await told('node', 'guarded')).toMatch(/ {2}stays:\n {2}1\. .*\(NeedsMoreNodes\)\n {5}nothing to do: .*\n$/);
-    expect(await told('pod', 'a/twin')).not.toContain('keeps its node');
+    expect(await reported('node', 'guarded')).toMatch(
+      / {2}stays:\n {2}1\. .*\(NeedsMoreNodes\)\n {5}nothing to do: .*\n$/,
+    );
+    expect(await reported('pod', 'a/twin')).not.toContain('keeps its node');
   });
 
-  test('whose node is on its way out is told where it goes next', async () => {
-    expect(await told('pod', 'mover')).toMatch(
+  test('whose node is on its way out: where it goes next', async () => {
+    expect(await reported('pod', 'mover')).toMatch(
       /^default\/mover {2}fits on kept: .*\n {2}its node is on its way out; kerf explain node leaving\n$/,
     );
   });
 
   test('that has ended has nothing to do with its node any more', async () => {
-    expect(await told('pod', 'done')).not.toContain('its node');
+    expect(await reported('pod', 'done')).not.toContain('its node');
   });
 
   test('that is not there is answered with those that are', async () => {
@@ -162,15 +166,15 @@ describe('a pod', () => {
 
 describe('a node', () => {
   test('is found by its own name and by that of its claim, and kinds may be plural', async () => {
-    expect(await told('nodes', 'kept')).toBe(await told('NodeClaim', 'claim-kept'));
+    expect(await reported('nodes', 'kept')).toBe(await reported('NodeClaim', 'claim-kept'));
   });
 
-  test('whose price nobody knows is not said to cost nothing', async () => {
-    expect(await told('node', 'odd')).toMatch(/^odd {2}default {2}unheard-of {2}price unknown, 3\.0 hours old\n/);
+  test('whose price is unknown is not said to cost nothing', async () => {
+    expect(await reported('node', 'odd')).toMatch(/^odd {2}default {2}unheard-of {2}price unknown, 3\.0 hours old\n/);
   });
 
   test('that leaves already is not said to stay', async () => {
-    expect(await told('node', 'leaving')).toContain(
+    expect(await reported('node', 'leaving')).toContain(
       '\n  is on its way out:\n  1. node is deleting or marked for deletion',
     );
   });
@@ -184,7 +188,7 @@ describe('a node', () => {
 
 describe('a NodePool', () => {
   test('tells what its budgets allow', async () => {
-    expect(await told('nodepool', 'closed')).toContain(
+    expect(await reported('nodepool', 'closed')).toContain(
       '  Budgets (1 node): Empty 0 of 0 in use, Drifted 0 of any number in use, Underutilized 0 of any number in use\n',
     );
   });
@@ -199,8 +203,8 @@ describe('a NodePool', () => {
   });
 
   test('without nodes is explained too', async () => {
-    expect(await told('nodepool', 'unused')).toMatch(/^NodePool unused {2}0 nodes, .*\n {2}Budgets \(0 nodes\): /);
-    expect(await told('nodepool', 'unused', '-o', 'json')).toBe('[]\n');
+    expect(await reported('nodepool', 'unused')).toMatch(/^NodePool unused {2}0 nodes, .*\n {2}Budgets \(0 nodes\): /);
+    expect(await reported('nodepool', 'unused', '-o', 'json')).toBe('[]\n');
     await expect(explain('nodepool', 'nope')).rejects.toThrow(
       'no nodepool nope here; there are closed, default, unused',
     );
@@ -209,14 +213,16 @@ describe('a NodePool', () => {
 
 test('-o yaml and -o json say the same', async () => {
   const { parse } = await import('yaml');
-  expect(parse(await told('pod', 'guard', '-o', 'yaml'))).toEqual(JSON.parse(await told('pod', 'guard', '-o', 'json')));
+  expect(parse(await reported('pod', 'guard', '-o', 'yaml'))).toEqual(
+    JSON.parse(await reported('pod', 'guard', '-o', 'json')),
+  );
 });
 
 test('of the cluster it says where the money is, and the causes add up', async () => {
-  const text = await told('cluster');
+  const text = await reported('cluster');
   expect(text).toContain('Where the money is');
   expect(text).toMatch(/DoNotDisrupt +0\.\d+/);
-  const { money } = JSON.parse(await told('cluster', '-o', 'json'));
+  const { money } = JSON.parse(await reported('cluster', '-o', 'json'));
   const sum = money.causes.reduce((total: number, { perHour }: { perHour: number }) => total + perHour, 0);
   expect(sum).toBeCloseTo(money.costPerHour - money.boundPerHour, 9);
 });

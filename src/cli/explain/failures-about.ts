@@ -103,8 +103,8 @@ function writtenFailures({ kind, metadata, ...rest }: SnapshotObject): NamedFail
   return conditions.flatMap(({ type, status, message = '' }): NamedFailure[] => {
     const entry = catalogue.find(({ id }) => id === pointer.exec(message)?.[1]);
     if (entry === undefined || (status === 'True' && !bad.has(type))) return [];
-    const told = message.slice(0, message.search(pointer)).replace(opening, '').trim();
-    const [summary = told, ...fixes] = told.split(' Fix: ');
+    const reported = message.slice(0, message.search(pointer)).replace(opening, '').trim();
+    const [summary = reported, ...fixes] = reported.split(' Fix: ');
     return [
       {
         id: entry.id,

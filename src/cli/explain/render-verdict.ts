@@ -72,7 +72,7 @@ export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint)
   return `${lines.join('\n')}\n`;
 }
 
-/** Somebody or something is removing it already. */
+/** Someone or something is removing it already. */
 export function isOnItsWayOut({ blockers }: NodeVerdict): boolean {
   return ['Leaving', 'DrainBlocked', 'AlreadyDisrupting'].includes(blockers[0]?.code ?? '');
 }

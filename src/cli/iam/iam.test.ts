@@ -104,7 +104,7 @@ function calledActions(isAboutAccount = false): Set<string> {
 }
 
 describe('the policies and the code agree', () => {
-  /** Nobody needs a permission for it. */
+  /** No one needs a permission for it. */
   const free = new Set(['sts:GetCallerIdentity']);
   /** Needed by what is called, without a command of its own: a signed request, a fleet's instances, tags, the role. */
   const implied = new Set([

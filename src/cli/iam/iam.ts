@@ -154,7 +154,7 @@ function printQueue(flags: Flags, env: Env): string {
   return flags.output === 'json' ? json(bare([resource])[0]) : template(flags, 'interruption queue', [resource]);
 }
 
-/** A template knows whose account and region it is applied in; JSON has to be told. */
+/** A template knows whose account and region it is applied in; JSON has to be given both. */
 function accountOf(what: string, flags: Flags, env: Env): ClusterAccount {
   const { cluster, output } = flags;
   if (output === 'cloudformation' && flags.region === undefined && flags.account === undefined) {

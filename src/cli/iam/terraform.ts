@@ -2,7 +2,7 @@
 // be compared with what IAM shows.
 import type { InfrastructureResource } from './infrastructure.ts';
 
-/** The account, where nobody named it: whoever applies it. `what` is printed keeps its data source apart from others'. */
+/** The account, where no one named it: whoever applies it. `what` is printed keeps its data source apart from others'. */
 export const callerAccount = (what: string): string => `\${data.aws_caller_identity.karpenter_${what}.account_id}`;
 
 export function terraform(comment: string, resources: readonly InfrastructureResource[]): string {

@@ -63,7 +63,7 @@ export function* yamlDocuments(text: string): Generator<Part> {
     const isEnd = first === 0x2e && text.startsWith('...', at) && isMarkerEnd(text, at + 3);
     if ((isMarker || isEnd) && hasContent) {
       yield { text: text.slice(start, at), start, lineOffset: startLine };
-      // The end marker itself belongs to nobody.
+      // The end marker itself belongs to no one.
       start = isEnd ? end + 1 : at;
       startLine = isEnd ? line + 1 : line;
       hasContent = false;

@@ -41,115 +41,115 @@ export function readJson(text: string, from = 0, record?: PlaceRecorder): JsonRe
 
 class JsonReader {
   readonly problems: JsonProblem[] = [];
-  readonly #text: string;
-  readonly #record: PlaceRecorder | undefined;
-  #at: number;
+  private readonly text: string;
+  private readonly record: PlaceRecorder | undefined;
+  private at: number;
 
   constructor(text: string, from: number, record: PlaceRecorder | undefined) {
-    this.#text = text;
-    this.#at = from;
-    this.#record = record;
+    this.text = text;
+    this.at = from;
+    this.record = record;
   }
 
   skipBlanks(): number {
     for (;;) {
-      const code = this.#text.charCodeAt(this.#at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return this.#at;
-      this.#at += 1;
+      const code = this.text.charCodeAt(this.at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return this.at;
+      this.at += 1;
     }
   }
 
   value(depth: number): unknown {
-    if (depth > maxDepth) throw new JsonError(`nested more than ${maxDepth} levels deep`, this.#at);
+    if (depth > maxDepth) throw new JsonError(`nested more than ${maxDepth} levels deep`, this.at);
     this.skipBlanks();
-    const character = this.#text.charAt(this.#at);
-    if (character === '{') return this.#object(depth);
-    if (character === '[') return this.#array(depth);
-    if (character === '"') return this.#string();
-    return this.#literal();
+    const character = this.text.charAt(this.at);
+    if (character === '{') return this.object(depth);
+    if (character === '[') return this.array(depth);
+    if (character === '"') return this.string();
+    return this.literal();
   }
 
-  #object(depth: number): Record<string, unknown> {
+  private object(depth: number): Record<string, unknown> {
     const object: Record<string, unknown> = {};
-    this.#at += 1;
-    if (this.#closes('}')) return object;
+    this.at += 1;
+    if (this.closes('}')) return object;
     for (;;) {
       this.skipBlanks();
-      const offset = this.#at;
-      if (this.#text.charAt(offset) !== '"') throw this.#expected('a key in double quotes');
-      const key = this.#string();
+      const offset = this.at;
+      if (this.text.charAt(offset) !== '"') throw this.expected('a key in double quotes');
+      const key = this.string();
       if (Object.hasOwn(object, key)) this.problems.push({ offset, message: `key "${key}" is written twice` });
-      this.#record?.(object, key, offset);
-      this.#expect(':', `":" after the key "${key}"`);
+      this.record?.(object, key, offset);
+      this.expect(':', `":" after the key "${key}"`);
       const value = this.value(depth + 1);
       // Assigning to __proto__ would change the object instead of adding a field.
       Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-      if (this.#closes('}')) return object;
-      this.#expect(',', '"," or "}"');
+      if (this.closes('}')) return object;
+      this.expect(',', '"," or "}"');
     }
   }
 
-  #array(depth: number): unknown[] {
+  private array(depth: number): unknown[] {
     const array: unknown[] = [];
-    this.#at += 1;
-    if (this.#closes(']')) return array;
+    this.at += 1;
+    if (this.closes(']')) return array;
     for (;;) {
-      this.#record?.(array, array.length, this.skipBlanks());
+      this.record?.(array, array.length, this.skipBlanks());
       array.push(this.value(depth + 1));
-      if (this.#closes(']')) return array;
-      this.#expect(',', '"," or "]"');
+      if (this.closes(']')) return array;
+      this.expect(',', '"," or "]"');
     }
   }
 
-  #string(): string {
-    const start = this.#at;
+  private string(): string {
+    const start = this.at;
     let end = start + 1;
     for (;;) {
-      const code = this.#text.charCodeAt(end);
+      const code = this.text.charCodeAt(end);
       if (code === 0x22) break;
       if (Number.isNaN(code) || code === 0x0a) throw new JsonError('this text has no closing quote', start);
       end += code === 0x5c ? 2 : 1;
     }
-    this.#at = end + 1;
-    const inner = this.#text.slice(start + 1, end);
+    this.at = end + 1;
+    const inner = this.text.slice(start + 1, end);
     if (!inner.includes('\\') && !/[\u0000-\u001f]/.test(inner)) return inner;
     try {
-      return JSON.parse(this.#text.slice(start, end + 1)) as string;
+      return JSON.parse(this.text.slice(start, end + 1)) as string;
     } catch {
       throw new JsonError('this text holds an escape or control character that JSON does not allow', start);
     }
   }
 
-  #literal(): unknown {
+  private literal(): unknown {
     const match = /[^\s,:[\]{}"]*/y;
-    match.lastIndex = this.#at;
-    const word = match.exec(this.#text)?.[0] ?? '';
-    if (word === '') throw this.#expected('a value');
+    match.lastIndex = this.at;
+    const word = match.exec(this.text)?.[0] ?? '';
+    if (word === '') throw this.expected('a value');
     if (
       word === 'true' ||
       word === 'false' ||
       word === 'null' ||
       /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(word)
     ) {
-      this.#at += word.length;
+      this.at += word.length;
       return JSON.parse(word);
     }
-    throw new JsonError(`\`${word.slice(0, 40)}\` is not JSON; texts stand in double quotes`, this.#at);
+    throw new JsonError(`\`${word.slice(0, 40)}\` is not JSON; texts stand in double quotes`, this.at);
   }
 
-  #closes(bracket: string): boolean {
-    if (this.#text.charAt(this.skipBlanks()) !== bracket) return false;
-    this.#at += 1;
+  private closes(bracket: string): boolean {
+    if (this.text.charAt(this.skipBlanks()) !== bracket) return false;
+    this.at += 1;
     return true;
   }
 
-  #expect(character: string, what: string): void {
-    if (this.#text.charAt(this.skipBlanks()) !== character) throw this.#expected(what);
-    this.#at += 1;
+  private expect(character: string, what: string): void {
+    if (this.text.charAt(this.skipBlanks()) !== character) throw this.expected(what);
+    this.at += 1;
   }
 
-  #expected(what: string): JsonError {
-    const found = this.#at >= this.#text.length ? 'the text ends' : `found \`${this.#text.charAt(this.#at)}\``;
-    return new JsonError(`expected ${what}, but ${found}`, this.#at);
+  private expected(what: string): JsonError {
+    const found = this.at >= this.text.length ? 'the text ends' : `found \`${this.text.charAt(this.at)}\``;
+    return new JsonError(`expected ${what}, but ${found}`, this.at);
   }
 }

@@ -58,11 +58,11 @@ function* jsonManifests(file: string, chunk: Chunk): Generator<Manifest> {
 
 /** Offsets of every field of one tree, gathered while it is read a second time. */
 class Places {
-  readonly #offsets = new Map<object, Map<string | number, number>>();
+  private readonly offsets = new Map<object, Map<string | number, number>>();
 
   readonly record: PlaceRecorder = (container, key, offset) => {
-    const known = this.#offsets.get(container);
-    if (known === undefined) this.#offsets.set(container, new Map([[key, offset]]));
+    const known = this.offsets.get(container);
+    if (known === undefined) this.offsets.set(container, new Map([[key, offset]]));
     else known.set(key, offset);
   };
 
@@ -71,7 +71,7 @@ class Places {
     let node = root;
     for (const part of path) {
       if (typeof node !== 'object' || node === null) break;
-      const place = this.#offsets.get(node)?.get(part);
+      const place = this.offsets.get(node)?.get(part);
       // Flow collections on one line have no places of their own; their line is near enough.
       if (place !== undefined) offset = place;
       if (!Object.hasOwn(node, part)) break;

@@ -1,4 +1,4 @@
-// Looking into data nobody has checked yet: each question answers with something usable, never with an exception.
+// Looking into data not yet checked: each question answers with something usable, never with an exception.
 
 export type PlainMap = Record<string, unknown>;
 

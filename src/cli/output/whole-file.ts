@@ -11,7 +11,7 @@ export async function writeWhole(path: string, text: string, mode = 0o666): Prom
   if (old !== undefined && !old.isFile()) return writeFile(target, text);
   const folder = dirname(target);
   const beside = join(folder, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
-  // Fails where the name exists, a link included: nobody can prepare it.
+  // Fails where the name exists, a link included: no one can prepare it.
   const file = await open(beside, 'wx', old === undefined ? mode : old.mode & 0o7777);
   try {
     try {

@@ -1,4 +1,4 @@
-// The file of `--instance-types`: a catalogue in any of the forms people have at hand. Told apart by what is inside:
+// The file of `--instance-types`: a catalogue in any of the forms people have at hand. Distinguished by what is inside:
 // the KWOK provider's format, an `instanceTypes` list as in a snapshot, or a plain list of instance types for every pool.
 import { KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec, PoolInstanceTypes } from '../../core/index.ts';

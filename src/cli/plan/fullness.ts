@@ -4,25 +4,25 @@ import type { InstanceTypeSpec, PlannedNode, PoolInstanceTypes, ResourceQuantiti
 
 /** Requested part of the allocatable amount, 0 to 1; undefined where the type is not known. */
 export class Fullness {
-  readonly #types = new Map<string, InstanceTypeSpec>();
-  readonly #allocatable = new Map<InstanceTypeSpec, Map<string, number>>();
+  private readonly types = new Map<string, InstanceTypeSpec>();
+  private readonly allocatable = new Map<InstanceTypeSpec, Map<string, number>>();
 
   constructor(instanceTypes: readonly PoolInstanceTypes[]) {
     for (const { nodePool, items } of instanceTypes) {
-      for (const type of items ?? []) this.#types.set(`${nodePool}/${type.name}`, type);
+      for (const type of items ?? []) this.types.set(`${nodePool}/${type.name}`, type);
     }
   }
 
   of(node: PlannedNode, resource: string): number | undefined {
-    const type = this.#types.get(`${node.nodePool}/${node.chosen.instanceType}`);
+    const type = this.types.get(`${node.nodePool}/${node.chosen.instanceType}`);
     if (type === undefined) return undefined;
-    const most = this.#allocatableOf(type, resource);
+    const most = this.allocatableOf(type, resource);
     return most > 0 ? unitsOf(node.requests, resource) / most : undefined;
   }
 
-  #allocatableOf(type: InstanceTypeSpec, resource: string): number {
-    let known = this.#allocatable.get(type);
-    if (known === undefined) this.#allocatable.set(type, (known = new Map()));
+  private allocatableOf(type: InstanceTypeSpec, resource: string): number {
+    let known = this.allocatable.get(type);
+    if (known === undefined) this.allocatable.set(type, (known = new Map()));
     let amount = known.get(resource);
     if (amount === undefined) {
       const { kubeReserved, systemReserved, evictionThreshold } = type.overhead ?? {};

@@ -230,11 +230,11 @@ async function confirmed(plan: Plan, snapshot: Snapshot, selectors: Parameters<t
 /** CEL is loaded only where devices are planned. */
 export async function deviceSelectors({ settings }: Snapshot): Promise<Pick<PlanOptions, 'compileDeviceSelector'>> {
   if (settings?.ignoreDRARequests !== false) return {};
-  const { compileStrangersSelector } = await import('../../controllers/index.ts');
-  return { compileDeviceSelector: compileStrangersSelector };
+  const { compileUntrustedSelector } = await import('../../controllers/index.ts');
+  return { compileDeviceSelector: compileUntrustedSelector };
 }
 
-/** The snapshot that flags ask for, complete; what had to be assumed is told. */
+/** The snapshot that flags ask for, complete; what had to be assumed is reported. */
 export async function loadSnapshot(
   terminal: Terminal,
   flags: PlanFlags,

@@ -4,16 +4,16 @@ import { withoutTemplateHash } from './manifests/workloads.ts';
 
 /** From `namespace/name` of a pod to the name of what it is a replica of; a pod of its own stands for itself. */
 export class WorkloadNames {
-  readonly #names = new Map<string, string>();
+  private readonly names = new Map<string, string>();
 
   constructor(snapshot: Snapshot) {
     for (const object of snapshot.objects.items) {
-      if (object.kind === 'Pod') this.#names.set(podKey(object), workloadOf(object));
+      if (object.kind === 'Pod') this.names.set(podKey(object), workloadOf(object));
     }
   }
 
   of(pod: string): string {
-    return this.#names.get(pod) ?? pod;
+    return this.names.get(pod) ?? pod;
   }
 
   /** Workloads of these pods with how many pods of each, most first. */

@@ -5,7 +5,7 @@ import type { Comparison, Finding, PreflightReport } from './report.ts';
 /** What Kerf does otherwise than Karpenter, in the order in which people ask. */
 export const differences: readonly string[] = [
   'Events, conditions and log lines are the same, and there are more of them: every NodeClaim has a condition DisruptionVerdict.',
-  'Nodes that nobody owns are ended only after a second look, and at most a fifth of the fleet per run.',
+  'Instances without an owner are terminated only after a second look, and at most a fifth of the fleet per run.',
   'Plans are searched for a cheaper set of nodes after the first packing, so instance types may differ from those of today.',
   'Replacements always start before a node goes; the gates TerminateFirstDrift and TerminateFirstRepair change nothing.',
   'The chart passes on `false`, `0` and empty text under `settings`, which Karpenter’s chart leaves out.',

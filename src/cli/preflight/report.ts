@@ -27,13 +27,13 @@ export interface SettingLine {
   becomes: string;
 }
 
-/** Of one NodeClaim, enough to see later whether somebody touched it. */
+/** Of one NodeClaim, enough to see later whether someone touched it. */
 export interface ClaimMark {
   name: string;
   uid: string;
   /** Of what must not be rewritten: labels, annotations with hashes, spec. */
   digest: string;
-  /** Its node has come: from then on nobody has a reason to change what the digest covers. */
+  /** Its node has come: from then on no one has a reason to change what the digest covers. */
   isRegistered: boolean;
   isDrifted: boolean;
   isLeaving: boolean;

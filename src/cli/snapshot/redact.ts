@@ -1,4 +1,4 @@
-// Takes out of a snapshot what is nobody else's business and no decision needs: environment, commands, images,
+// Takes out of a snapshot what is no one else's business and no decision needs: environment, commands, images,
 // annotations and addresses go; names and label values of the owner's own become numbers, the same text the same number
 // everywhere, so that selectors, owners, claims and budgets still meet and the plan stays the same in kind.
 //
@@ -87,7 +87,7 @@ export function redactSnapshot(snapshot: Snapshot): Snapshot {
 }
 
 class Redactor {
-  readonly #known = new Map<string, string>();
+  private readonly known = new Map<string, string>();
 
   object(object: SnapshotObject): SnapshotObject {
     const redacted = this.value(object, object.kind) as SnapshotObject;
@@ -98,10 +98,10 @@ class Redactor {
   value(value: unknown, field: string): unknown {
     if (Array.isArray(value)) {
       return value.map((item) =>
-        nameLists.has(field) && typeof item === 'string' ? this.#pseudonym(item) : this.value(item, field),
+        nameLists.has(field) && typeof item === 'string' ? this.pseudonym(item) : this.value(item, field),
       );
     }
-    if (typeof value === 'object' && value !== null) return this.#fields(value as Record<string, unknown>, field);
+    if (typeof value === 'object' && value !== null) return this.fields(value as Record<string, unknown>, field);
     return value;
   }
 
@@ -112,51 +112,51 @@ class Redactor {
     for (const { name, ephemeral } of spec?.volumes ?? []) {
       if (ephemeral === undefined) continue;
       const pod = object.metadata.name;
-      this.#known.set(`${pod}-${name}`, `${this.#pseudonym(pod)}-${this.#pseudonym(name)}`);
+      this.known.set(`${pod}-${name}`, `${this.pseudonym(pod)}-${this.pseudonym(name)}`);
     }
   }
 
-  #fields(value: Record<string, unknown>, field: string): Record<string, unknown> {
+  private fields(value: Record<string, unknown>, field: string): Record<string, unknown> {
     // The selector of a pod is labels; that of a device is terms.
     if (field === 'labels' || field === 'matchLabels' || (field === 'nodeSelector' && !('nodeSelectorTerms' in value)))
-      return this.#labels(value);
+      return this.labels(value);
     if (field === 'annotations') return keptAnnotations(value);
     const isExpression = typeof value['key'] === 'string' && Array.isArray(value['values']);
     const redacted: Record<string, unknown> = {};
     for (const [key, inner] of Object.entries(value)) {
       if (dropped.has(key) || (field === 'volumes' && droppedVolumes.has(key))) continue;
       if (isExpression && key === 'values')
-        redacted[key] = (inner as unknown[]).map((one) => this.#labelValue(String(value['key']), one));
-      else if (typeof inner === 'string' && this.#isName(key, field)) redacted[key] = this.#pseudonym(inner);
+        redacted[key] = (inner as unknown[]).map((one) => this.labelValue(String(value['key']), one));
+      else if (typeof inner === 'string' && this.isName(key, field)) redacted[key] = this.pseudonym(inner);
       else if (key === 'providerID' && typeof inner === 'string')
-        redacted[key] = `redacted:///${this.#pseudonym(inner)}`;
+        redacted[key] = `redacted:///${this.pseudonym(inner)}`;
       else redacted[key] = this.value(inner, key);
     }
     return redacted;
   }
 
   /** Names of pods, nodes, namespaces, claims; not of storage drivers or of configuration. */
-  #isName(key: string, field: string): boolean {
+  private isName(key: string, field: string): boolean {
     if (field === 'nodeState') return key === 'node' || key === 'nodeClaim';
     return nameFields.has(key) && field !== 'drivers' && field !== 'nodeClassRef';
   }
 
-  #labels(labels: Record<string, unknown>): Record<string, unknown> {
-    return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, this.#labelValue(key, value)]));
+  private labels(labels: Record<string, unknown>): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, this.labelValue(key, value)]));
   }
 
-  #labelValue(key: string, value: unknown): unknown {
+  private labelValue(key: string, value: unknown): unknown {
     if (typeof value !== 'string' || value === '' || /^\d+$/.test(value) || value === 'true' || value === 'false')
       return value;
     const isOwn = !isPublic(key) || ownLabels.test(key);
-    return isOwn ? this.#pseudonym(value) : value;
+    return isOwn ? this.pseudonym(value) : value;
   }
 
   /** The same text is the same word everywhere. */
-  #pseudonym(text: string): string {
+  private pseudonym(text: string): string {
     if (publicNames.has(text)) return text;
-    let word = this.#known.get(text);
-    if (word === undefined) this.#known.set(text, (word = `x${this.#known.size + 1}`));
+    let word = this.known.get(text);
+    if (word === undefined) this.known.set(text, (word = `x${this.known.size + 1}`));
     return word;
   }
 }

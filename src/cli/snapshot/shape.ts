@@ -50,7 +50,7 @@ export const openFields = (known: Record<string, Shape>, required: string[] = []
 
 /**
  * Appends what is wrong with `value` to `problems`. Null is "not set" everywhere: such fields are taken out of own
- * documents, and where there must be a list it becomes an empty one, so that nobody after this meets two ways of saying so.
+ * documents, and where there must be a list it becomes an empty one, so that no one after this meets two ways of saying so.
  */
 export function checkShape(value: unknown, shape: Shape, path: (string | number)[], problems: ShapeProblem[]): void {
   if (!fits(value, shape)) findProblems(value, shape, path, problems);

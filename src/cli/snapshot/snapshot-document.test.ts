@@ -44,11 +44,11 @@ test('an unknown field is an error that names it and the field that was meant', 
 
 test.each([
   ['a version of the future', { apiVersion: 'kerf/v2' }, /apiVersion must be kerf\/v1, not "kerf\/v2"/],
-  ['a policy nobody knows', { settings: { preferencePolicy: 'respect' } }, /must be Respect or Ignore, not "respect"/],
+  ['an unknown policy', { settings: { preferencePolicy: 'respect' } }, /must be Respect or Ignore, not "respect"/],
   ['a time of its own making', { time: 'yesterday' }, /time must be a time such as/],
   ['a machine without a name', { nodeState: [{ initialized: true }] }, /nodeState\.0 names neither/],
   ['no instance types allowed', { settings: { maxInstanceTypes: 0 } }, /maxInstanceTypes must be 1 or more/],
-  ['objects that are no list', { objects: { items: {} } }, /objects\.items must be a list, not an object/],
+  ['objects that are not a list', { objects: { items: {} } }, /objects\.items must be a list, not an object/],
 ])('refuses %s', (_, change, message) => {
   expect(complaints(snapshot(change)).join('\n')).toMatch(message);
 });
@@ -129,7 +129,7 @@ test('two lists of instance types for one NodePool are a mistake', () => {
   ]);
 });
 
-test('kinds nobody reads are counted, whatever is inside', () => {
+test('kinds that are not read are counted, whatever is inside', () => {
   const { problems, unknownKinds } = checkSnapshot(
     snapshot({ objects: list({ kind: 'ConfigMap' }, { kind: 'toString' }) }),
   );

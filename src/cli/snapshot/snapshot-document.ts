@@ -159,7 +159,7 @@ const snapshotShape = fields(
 export interface SnapshotCheck {
   snapshot: Snapshot;
   problems: ShapeProblem[];
-  /** Kinds nobody here reads, with how many objects of each. */
+  /** Kinds no one here reads, with how many objects of each. */
   unknownKinds: Map<string, number>;
 }
 

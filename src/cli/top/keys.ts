@@ -33,8 +33,8 @@ export class Keys {
     if (this.typing) return `filter: ${this.settings.filter}_`;
     const { sort, onlyKept, filter } = this.settings;
     const state = [this.isFrozen ? 'frozen' : '', filter === '' ? '' : `filter ${filter}`, onlyKept ? 'only kept' : ''];
-    const told = state.filter((each) => each !== '').join(', ');
-    return `s sort (${sort})  v kept  / filter  space freeze  q quit${told === '' ? '' : `   ${told}`}`;
+    const reported = state.filter((each) => each !== '').join(', ');
+    return `s sort (${sort})  v kept  / filter  space freeze  q quit${reported === '' ? '' : `   ${reported}`}`;
   }
 
   close(): void {

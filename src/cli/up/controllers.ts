@@ -64,14 +64,15 @@ export function makeControllers(options: ControllersOptions): Controllers {
   });
   const { context, touches, caches, leading } = assembly;
   const live = new LiveView({ context, touches, real: new RealClock(), decisions });
-  let told: PublishedState['clock'];
+  let reported: PublishedState['clock'];
   const clockNote = (): PublishedState['clock'] => {
     if (pace === undefined) return undefined;
     const realMs = pace.real.now();
     const speed = pace.speed();
-    const isStale = told === undefined || told.speed !== speed || realMs - Date.parse(told.realTime) > clockMs;
-    if (isStale) told = { time: formatTime(clock.now()), realTime: formatTime(realMs), speed };
-    return told;
+    const isStale =
+      reported === undefined || reported.speed !== speed || realMs - Date.parse(reported.realTime) > clockMs;
+    if (isStale) reported = { time: formatTime(clock.now()), realTime: formatTime(realMs), speed };
+    return reported;
   };
   const annotations = () => publishedAnnotations(context, { catalogue }, clockNote());
   const publishing = publisher({ kube, clock: pace?.real ?? clock, log, lease, annotations });

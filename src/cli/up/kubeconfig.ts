@@ -1,4 +1,4 @@
-// The kubeconfig that leads kubectl to the embedded cluster: plain HTTP, nobody to log in as.
+// The kubeconfig that leads kubectl to the embedded cluster: plain HTTP, no one to log in as.
 import { KerfError, messageOf } from '../../base/index.ts';
 import { writeWhole } from '../output/index.ts';
 

@@ -37,8 +37,8 @@ function liveScreen(terminal: Terminal, rows: () => number | undefined, heading:
   return {
     show(overview, time, decisions = []) {
       const most = Math.max(6, (rows() || fallbackRows) - reserved - (decisions.length > 0 ? decisions.length + 1 : 0));
-      const told = decisions.length === 0 ? [] : ['', ...decisions.map((each) => paint.dim(each))];
-      const all = [...picture(overview, time, most, paint, terminal.columns), ...told];
+      const reported = decisions.length === 0 ? [] : ['', ...decisions.map((each) => paint.dim(each))];
+      const all = [...picture(overview, time, most, paint, terminal.columns), ...reported];
       const lines = all.map((line) => cut(line, terminal.columns));
       const isResized = width !== terminal.columns || height !== rows();
       [width, height] = [terminal.columns, rows()];

@@ -18,9 +18,9 @@ import { addSettingFlags, settingFlags } from '../setting-flags.ts';
 import { type SimulatedCatalogue, simulatedCatalogue, simulatedCatalogues } from '../simulated-catalogue.ts';
 import { type Controllers, makeControllers } from './controllers.ts';
 import { serveUpDashboard } from './dashboard.ts';
+import { installDefaults, installDefinitions } from './default-objects.ts';
 import { startDemo } from './demo/demo.ts';
 import { faultsIn } from './faults-flag.ts';
-import { installDefaults, installDefinitions } from './furniture.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { overview } from './overview.ts';
 import { clockFrom, ScaledClock } from './scaled-clock.ts';
@@ -129,7 +129,7 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
     const metrics = () => later.metrics;
     const server = await serveApi(cluster.machinery, { port: flags.port, host: flags.listen, metrics });
     enders.push(() => server.close());
-    // A folder of its own, which nobody else could have prepared.
+    // A folder of its own, which no one else could have prepared.
     const folder = flags.kubeconfig === undefined ? mkdtempSync(join(tmpdir(), 'kerf-up-')) : undefined;
     if (folder !== undefined) enders.push(() => rmSync(folder, { recursive: true, force: true }));
     const kubeconfig = resolve(flags.kubeconfig ?? join(folder ?? '', `kerf-up-${server.port}.kubeconfig`));
@@ -212,12 +212,12 @@ function welcome(
 
 interface Ending {
   signal: AbortSignal;
-  /** Resolves when the process was told to end. */
+  /** Resolves when the process was asked to end. */
   ended: Promise<void>;
   abort(): void;
 }
 
-/** A terminal, npm and an older Node that started this process each pass the same Ctrl-C on; nobody presses it so fast. */
+/** A terminal, npm and an older Node that started this process each pass the same Ctrl-C on; no one presses it so fast. */
 const echoMs = 300;
 
 /** The first signal asks politely; the second does not wait for an answer. */

@@ -33,26 +33,26 @@ interface RuleFacts {
 }
 
 export class Check {
-  readonly #options: CheckOptions;
-  readonly #findings: Finding[] = [];
-  readonly #seen = nothingSeen();
-  readonly #rules: readonly Rule[];
-  #checked = 0;
-  #unchecked = 0;
+  private readonly options: CheckOptions;
+  private readonly findings: Finding[] = [];
+  private readonly seen = nothingSeen();
+  private readonly rules: readonly Rule[];
+  private checked = 0;
+  private unchecked = 0;
 
   constructor(options: CheckOptions) {
-    this.#options = options;
-    this.#rules = rules.filter((rule) => !options.ignore.has(rule.id));
+    this.options = options;
+    this.rules = rules.filter((rule) => !options.ignore.has(rule.id));
   }
 
   manifest(manifest: Manifest): void {
-    for (const problem of manifest.problems) this.#syntax(manifest, problem);
+    for (const problem of manifest.problems) this.syntax(manifest, problem);
     if (manifest.value === undefined || manifest.value === null) return;
     const identified = identify(manifest);
-    if (identified.kind === 'object') this.#subject(identified.subject);
-    else if (identified.kind === 'incomplete') this.#incomplete(manifest, identified.missing);
-    else this.#stray(manifest);
-    for (const fragment of commentedFragments(manifest)) this.#subject(fragment);
+    if (identified.kind === 'object') this.subject(identified.subject);
+    else if (identified.kind === 'incomplete') this.incomplete(manifest, identified.missing);
+    else this.stray(manifest);
+    for (const fragment of commentedFragments(manifest)) this.subject(fragment);
   }
 
   /** The words of a document around its code; `covered` tells whether a line belongs to a manifest. */
@@ -62,94 +62,94 @@ export class Check {
       const isCode = covered(line);
       const shown = isCode ? (/#.*/.exec(content)?.[0] ?? '') : content;
       for (const rule of textRules) {
-        if (this.#options.ignore.has(rule.id) || (rule.where === 'comment') !== isCode) continue;
+        if (this.options.ignore.has(rule.id) || (rule.where === 'comment') !== isCode) continue;
         const match = rule.pattern.exec(shown);
         if (match === null) continue;
         const column = content.indexOf(shown) + match.index + 1;
         const { id, message, fix } = rule;
-        this.#findings.push({ rule: id, severity: 'info', strict: false, file, line, column, field: '', message, fix });
+        this.findings.push({ rule: id, severity: 'info', strict: false, file, line, column, field: '', message, fix });
       }
     }
   }
 
   /** Whether the names of EC2's instance types would help to judge what was read. */
   get asksForMachines(): boolean {
-    return this.#seen.namedTypes.length > 0 && !this.#options.ignore.has('L07');
+    return this.seen.namedTypes.length > 0 && !this.options.ignore.has('L07');
   }
 
   knowMachines(names: Iterable<string>): void {
-    this.#seen.machines = new Set(names);
+    this.seen.machines = new Set(names);
   }
 
   finish(): CheckResult {
-    for (const rule of this.#rules) {
-      for (const { subject, hit } of rule.conclude?.(this.#seen) ?? []) this.#report(rule, subject, hit);
+    for (const rule of this.rules) {
+      for (const { subject, hit } of rule.conclude?.(this.seen) ?? []) this.report(rule, subject, hit);
     }
-    return { findings: this.#findings, checked: this.#checked, unchecked: this.#unchecked };
+    return { findings: this.findings, checked: this.checked, unchecked: this.unchecked };
   }
 
-  #subject(subject: Subject): void {
-    remember(this.#seen, subject);
-    for (const rule of this.#rules) {
-      for (const hit of rule.check?.(subject, this.#options) ?? []) this.#report(rule, subject, hit);
+  private subject(subject: Subject): void {
+    remember(this.seen, subject);
+    for (const rule of this.rules) {
+      for (const hit of rule.check?.(subject, this.options) ?? []) this.report(rule, subject, hit);
     }
     const definition = definitionFor(subject);
     if (definition !== undefined) {
-      this.#checked += 1;
-      this.#schema(definition, subject);
+      this.checked += 1;
+      this.schema(definition, subject);
       return;
     }
-    this.#unchecked += 1;
-    if (isOurGroup(subject.group) && !this.#isExplained(subject)) this.#unknownKind(subject);
+    this.unchecked += 1;
+    if (isOurGroup(subject.group) && !this.isExplained(subject)) this.unknownKind(subject);
   }
 
   /** Removed kinds are reported by their rule (M01) already. */
-  #isExplained(subject: Subject): boolean {
+  private isExplained(subject: Subject): boolean {
     return (
       /^v1(alpha|beta)\d+$/.test(subject.version) &&
       ['Provisioner', 'Machine', 'AWSNodeTemplate'].includes(subject.kind)
     );
   }
 
-  #schema(definition: KindDefinition, subject: Subject): void {
+  private schema(definition: KindDefinition, subject: Subject): void {
     if (subject.fragment === undefined) {
       for (const hit of metadataProblems(definition, subject))
-        this.#report({ id: 'object/metadata', severity: 'error', strict: hit.severity === undefined }, subject, hit);
+        this.report({ id: 'object/metadata', severity: 'error', strict: hit.severity === undefined }, subject, hit);
     }
     const problems = schemaProblems(definition, subject);
     for (const problem of problems) {
       // A fragment is not expected to be complete.
       if (subject.fragment !== undefined && problem.kind === 'required') continue;
-      this.#problem(definition, subject, problem);
+      this.problem(definition, subject, problem);
     }
     if (problems.length > 0) return;
     for (const hit of runtimeProblems(subject))
-      this.#report({ id: 'runtime', severity: 'error', strict: false }, subject, hit);
+      this.report({ id: 'runtime', severity: 'error', strict: false }, subject, hit);
   }
 
-  #problem(definition: KindDefinition, subject: Subject, problem: SchemaProblem): void {
+  private problem(definition: KindDefinition, subject: Subject, problem: SchemaProblem): void {
     for (const rule of rules) {
       const hit = rule.explain?.(problem, subject);
       if (hit === undefined) continue;
-      if (!this.#options.ignore.has(rule.id)) this.#report(rule, subject, hit);
+      if (!this.options.ignore.has(rule.id)) this.report(rule, subject, hit);
       return;
     }
     const fix = suggestion(definition, problem);
     const hit = { path: problem.path, message: describe(problem), ...(fix === undefined ? {} : { fix }) };
-    this.#report({ id: `schema/${problem.kind}`, severity: 'error', strict: true }, subject, hit);
+    this.report({ id: `schema/${problem.kind}`, severity: 'error', strict: true }, subject, hit);
   }
 
-  #unknownKind(subject: Subject): void {
-    this.#report({ id: 'object/unknown-kind', severity: 'error', strict: true }, subject, {
+  private unknownKind(subject: Subject): void {
+    this.report({ id: 'object/unknown-kind', severity: 'error', strict: true }, subject, {
       path: ['kind'],
       message: `there is no kind ${subject.kind} in ${subject.apiVersion}`,
       fix: 'NodePool or NodeClaim (karpenter.sh/v1), NodeOverlay (karpenter.sh/v1alpha1), EC2NodeClass (karpenter.k8s.aws/v1), KWOKNodeClass (karpenter.kwok.sh/v1alpha1)',
     });
   }
 
-  #incomplete(manifest: Manifest, missing: 'apiVersion' | 'kind' | 'both'): void {
+  private incomplete(manifest: Manifest, missing: 'apiVersion' | 'kind' | 'both'): void {
     const names = missing === 'both' ? 'apiVersion and kind' : missing;
-    this.#place({ id: 'object/incomplete', severity: 'error', strict: true }, manifest, [], {
+    this.place({ id: 'object/incomplete', severity: 'error', strict: true }, manifest, [], {
       path: [],
       message: `the object has no ${names}, so nothing can tell what it is`,
       fix:
@@ -160,26 +160,26 @@ export class Check {
   }
 
   /** Neither object nor fragment. In a document that is normal; in a file it is worth a word. */
-  #stray(manifest: Manifest): void {
+  private stray(manifest: Manifest): void {
     const subject = subjectOf(manifest, '', '', manifest.value as Record<string, unknown>);
-    const strategies = this.#rules.find((rule) => rule.id === 'M22');
-    const hits = typeof manifest.value === 'object' ? [...(strategies?.check?.(subject, this.#options) ?? [])] : [];
-    if (strategies !== undefined) for (const hit of hits) this.#report(strategies, subject, hit);
+    const strategies = this.rules.find((rule) => rule.id === 'M22');
+    const hits = typeof manifest.value === 'object' ? [...(strategies?.check?.(subject, this.options) ?? [])] : [];
+    if (strategies !== undefined) for (const hit of hits) this.report(strategies, subject, hit);
     if (hits.length > 0 || manifest.fenceLine !== undefined) return;
-    this.#place({ id: 'object/none', severity: 'info', strict: false }, manifest, [], {
+    this.place({ id: 'object/none', severity: 'info', strict: false }, manifest, [], {
       path: [],
       message: 'this is not a Kubernetes object (no apiVersion and kind), so it was not checked',
     });
   }
 
-  #syntax(manifest: Manifest, problem: SyntaxProblem): void {
+  private syntax(manifest: Manifest, problem: SyntaxProblem): void {
     const isMissingColon = problem.message.endsWith('has no colon');
     const id = isMissingColon ? 'M29' : problem.code === 'syntax' ? 'syntax' : `syntax/${problem.code}`;
-    if (this.#options.ignore.has(id)) return;
+    if (this.options.ignore.has(id)) return;
     const object = guessedObject(manifest);
     // Documents label all sorts of text as YAML; only what was meant as a manifest must parse.
     const isManifest = manifest.fenceLine === undefined || (object !== undefined && isKnownKind(object.kind));
-    this.#findings.push({
+    this.findings.push({
       rule: id,
       severity: isManifest ? 'error' : 'info',
       strict: isManifest,
@@ -194,14 +194,14 @@ export class Check {
     });
   }
 
-  #report(rule: RuleFacts, subject: Subject, hit: Hit): void {
+  private report(rule: RuleFacts, subject: Subject, hit: Hit): void {
     const { apiVersion, kind, name } = subject;
     const object = kind === '' ? undefined : { apiVersion, kind, name };
-    this.#place(rule, subject.manifest, pathInManifest(subject, hit.path), hit, object);
+    this.place(rule, subject.manifest, pathInManifest(subject, hit.path), hit, object);
   }
 
-  #place(rule: RuleFacts, manifest: Manifest, path: FieldPath, hit: Hit, object?: Finding['object']): void {
-    this.#findings.push({
+  private place(rule: RuleFacts, manifest: Manifest, path: FieldPath, hit: Hit, object?: Finding['object']): void {
+    this.findings.push({
       rule: rule.id,
       severity: hit.severity ?? rule.severity,
       strict: rule.strict,

@@ -37,7 +37,7 @@ describe('what to write instead', () => {
     ['a number that is too small', { weight: 0 }, {}, 'at least 1'],
     ['a duration without unit', {}, { terminationGracePeriod: '5' }, 'a duration such as 24h or 90m'],
     [
-      'a budget that is no share',
+      'a budget that is not a share',
       { disruption: { consolidateAfter: '1m', budgets: [{ nodes: '200%' }] } },
       {},
       'a number ("5") or a share ("10%")',

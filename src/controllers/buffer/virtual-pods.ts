@@ -1,5 +1,5 @@
 // The pods that stand for a buffer's room: like pods of its template, but waiting for ever, yielding to everything real,
-// and without volumes that nobody will create for them.
+// and without volumes that no one will create for them.
 import { annotation, type CapacityBuffer } from '../../api/index.ts';
 import type { Pod, PodTemplate } from '../../ports/index.ts';
 

@@ -53,7 +53,7 @@ export function clockController(context: ControllerContext): Controller {
         try {
           await tell(pool, problem);
         } catch (error) {
-          // Somebody wrote first, or the pool is gone: the next look is soon.
+          // Another writer was first, or the pool is gone: the next look is soon.
           if (!isKubeError(error, 'Conflict') && !isKubeError(error, 'NotFound')) throw error;
         }
       }

@@ -59,7 +59,7 @@ describe('a condition', () => {
     expect(bench.metrics.series('operator_status_condition_count')).toHaveLength(1);
   });
 
-  test('that changes is told as an event, a count, and how long it had lasted', async () => {
+  test('that changes is reported as an event, a count, and how long it had lasted', async () => {
     await machine();
     await says('Unknown', 'Waiting');
     await bench.run(90_000);
@@ -101,7 +101,7 @@ describe('a condition', () => {
     expect(bench.metrics.value('operator_nodeclaim_status_condition_transition_seconds', lasted)).toBe(30);
   });
 
-  test('without a message is told without one', async () => {
+  test('without a message is reported without one', async () => {
     await machine();
     await says('Unknown');
     await bench.run(100);
@@ -112,7 +112,7 @@ describe('a condition', () => {
     );
   });
 
-  test('that keeps its status while its reason changes is no transition', async () => {
+  test('that keeps its status while its reason changes is not a transition', async () => {
     await machine();
     await says('Unknown', 'First');
     await bench.run(100);
@@ -155,7 +155,7 @@ describe('an object on its way out', () => {
     expect(bench.metrics.series('operator_nodeclaim_status_condition_current_status_seconds')).toEqual([]);
   });
 
-  test('a finalizer taken off an object that stays is not told', async () => {
+  test('a finalizer taken off an object that stays is not reported', async () => {
     await machine(['example.com/a']);
     await bench.run(100);
     await bench.apply(nodeClaims, { metadata: { name: 'c', finalizers: [] } });
@@ -164,7 +164,7 @@ describe('an object on its way out', () => {
   });
 });
 
-test('Nodes are told with their pool and whether they are initialized, and only under their own name', async () => {
+test('Nodes are reported with their pool and whether they are initialized, and only under their own name', async () => {
   await bench.machine('default', 'n');
   await bench.run(100);
   expect(
@@ -182,7 +182,7 @@ test('Nodes are told with their pool and whether they are initialized, and only 
   ).toEqual(['']);
 });
 
-test('node classes are told under the name of their kind', async () => {
+test('node classes are reported under the name of their kind', async () => {
   await bench.nodeClass();
   await bench.run(100);
   expect(count('kwoknodeclass_', { name: 'default', type: 'Ready', status: 'True' })).toBe(1);

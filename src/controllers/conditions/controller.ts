@@ -16,7 +16,7 @@ export interface ConditionedKind {
   resource: Resource;
   /** Labels of the objects that become labels of the metrics. */
   labels?: readonly string[];
-  /** Kinds of our own: their metrics have twins under older names, and what nobody has said yet counts as unknown. */
+  /** Kinds of our own: their metrics have twins under older names, and what was not said yet counts as unknown. */
   isOwn: boolean;
   optional?: boolean;
 }
@@ -149,7 +149,7 @@ export function conditionController(context: ControllerContext, kind: Conditione
   };
 }
 
-/** What nobody had said anything about yet was unknown since it was made; one more condition later has no past. */
+/** What no one had said anything about yet was unknown since it was made; one more condition later has no past. */
 function unknownBefore(last: Seen | undefined, type: string): Condition | undefined {
   if (last === undefined || last.conditions.length > 0) return undefined;
   return { type, status: 'Unknown', lastTransitionTime: last.object.metadata.creationTimestamp ?? '' };

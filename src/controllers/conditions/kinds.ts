@@ -1,4 +1,4 @@
-// Whose conditions are told: our own kinds, the provider's node classes, and Nodes.
+// Whose conditions are reported: our own kinds, the provider's node classes, and Nodes.
 import { label } from '../../api/index.ts';
 import { resources } from '../../ports/index.ts';
 import type { Controller, ControllerContext } from '../context.ts';

@@ -4,7 +4,7 @@ import { annotation } from '../../api/index.ts';
 import type { ControllerContext } from '../context.ts';
 
 export class DeletionCosts {
-  private told = new Set<string>();
+  private reported = new Set<string>();
 
   tellUnreadable({ cluster, log }: Pick<ControllerContext, 'cluster' | 'log'>): void {
     const unreadable = new Set<string>();
@@ -13,11 +13,11 @@ export class DeletionCosts {
       if (text === undefined || /^[+-]?\d+$/.test(text)) continue;
       const key = `${metadata.uid} ${text}`;
       unreadable.add(key);
-      if (this.told.has(key)) continue;
+      if (this.reported.has(key)) continue;
       const problem = `${annotation.podDeletionCost} must be a whole number such as -10, not ${JSON.stringify(text)}`;
       const { name, namespace } = metadata;
       log.error('ignoring pod deletion cost', problem, { controller: 'disruption', Pod: { name, namespace } });
     }
-    this.told = unreadable;
+    this.reported = unreadable;
   }
 }

@@ -56,8 +56,8 @@ export async function openDisruption(disruption: Partial<Disruption> = {}, setti
     isTainted: async (name: string): Promise<boolean> =>
       (await bench.get<Node>(resources.nodes, name))?.spec?.taints?.some(({ key }) => key === taint.disrupted.key) ??
       false,
-    /** What was told about a subject, by reason. */
-    told: (reason: string): string[] =>
+    /** What was reported about a subject, by reason. */
+    reported: (reason: string): string[] =>
       bench.events.filter((event) => event.reason === reason).map(({ message }) => message),
   };
 }

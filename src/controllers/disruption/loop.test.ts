@@ -8,7 +8,7 @@ import { type DisruptionBench, openDisruption, podOn, quiet, quietLabels } from 
 let at: DisruptionBench;
 afterEach(() => at.bench.close());
 
-test('an empty node is tainted, told and its claim deleted after a second look', async () => {
+test('an empty node is tainted, reported and its claim deleted after a second look', async () => {
   at = await openDisruption();
   await at.bench.machine('default', 'empty', quiet);
   const acted = at.begin();
@@ -89,7 +89,7 @@ test('a replacement that disappears puts everything back', async () => {
   expect(at.bench.log.lines.map(({ error }) => String(error)).join()).toContain('replacement was deleted');
 });
 
-test('a replacement that would bring back what was replaced today is not made, but told and counted once', async () => {
+test('a replacement that would bring back what was replaced today is not made, but reported and counted once', async () => {
   at = await openDisruption();
   const replaces = `c-1x-amd64-linux/test-zone-a/spot/${at.bench.nowPlus(0)}`;
   await at.bench.machine('default', 'big', {
@@ -104,8 +104,8 @@ test('a replacement that would bring back what was replaced today is not made, b
     expect(await acted).toBe(false);
     at.bench.context.cluster.changed();
   }
-  expect(new Set(at.told('ReplacementLoop')).size).toBe(1);
-  expect(at.told('ReplacementLoop')[0]).toContain('c-1x-amd64-linux in test-zone-a (spot) was replaced');
+  expect(new Set(at.reported('ReplacementLoop')).size).toBe(1);
+  expect(at.reported('ReplacementLoop')[0]).toContain('c-1x-amd64-linux in test-zone-a (spot) was replaced');
   expect(at.bench.metrics.value('kerf_disruption_replacement_loops_total')).toBe(1);
 });
 

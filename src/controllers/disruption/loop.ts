@@ -207,7 +207,7 @@ export class DisruptionLoop {
     }
   }
 
-  /** Told again and again, counted once per node. */
+  /** Reported again and again, counted once per node. */
   private noticeLoop(member: Member, message: string): void {
     const { metrics, report } = this.parts;
     report.goesInCircles(member, message);
@@ -266,7 +266,7 @@ export class DisruptionLoop {
         const labels = { nodepool, reason: reason.toLowerCase() };
         metrics.allowed.set(Math.min(allowed, unlimited), labels);
         metrics.consuming.set(counts.consuming, labels);
-        // A budget that nobody waits for is no news.
+        // A budget that no one waits for is not news.
         const isAwaited = candidates[reason].length > 0;
         if (isAwaited && counts.total > 0 && allowed === 0) report.budgetBlocks(nodepool, reason);
       }

@@ -43,7 +43,7 @@ export async function removeLeftovers(context: ControllerContext, isQueued: (cla
     const { claim, node } = machine;
     const name = claim?.metadata.name ?? '';
     if (claim === undefined || isQueued(name) || isLeaving(machine) || !isMarked(claim, node)) continue;
-    // A reboot is nobody's command any more, and its claim says why until it is over.
+    // A reboot is no one's command any more, and its claim says why until it is over.
     if (claimCondition(claim, conditionType.rebooting)?.status === 'True') continue;
     await removeMarks(context, name);
   }

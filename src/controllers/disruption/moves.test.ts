@@ -1,4 +1,4 @@
-// What is counted and told about moves: every pool that takes part counts one, Balanced ones have a score.
+// What is counted and reported about moves: every pool that takes part counts one, Balanced ones have a score.
 import { afterEach, describe, expect, test } from 'vitest';
 import { resources } from '../../ports/index.ts';
 import { type DisruptionBench, openDisruption, podOn, quiet, quietLabels } from './disruption-bench.testing.ts';
@@ -33,7 +33,7 @@ async function round(): Promise<boolean> {
 }
 
 describe('in a Balanced pool', () => {
-  test('a move of one node is counted, scored, and its approval told to node and claim', async () => {
+  test('a move of one node is counted, scored, and its approval reported to node and claim', async () => {
     at = await openDisruption({ consolidationPolicy: 'Balanced' });
     await nodes('a');
     expect(await round()).toBe(true);
@@ -46,7 +46,7 @@ describe('in a Balanced pool', () => {
     }
   });
 
-  test('a move of several nodes counts once, and its approval is told to the pool', async () => {
+  test('a move of several nodes counts once, and its approval is reported to the pool', async () => {
     at = await openDisruption({ consolidationPolicy: 'Balanced' });
     await nodes('a', 'b');
     expect(await round()).toBe(true);
@@ -55,7 +55,7 @@ describe('in a Balanced pool', () => {
     expect(approvals()[0]?.message).toMatch(approval);
   });
 
-  test('a move that is not worth it is counted and told to nobody', async () => {
+  test('a move that is not worth it is counted and reported to no one', async () => {
     at = await openDisruption({ consolidationPolicy: 'Balanced' });
     const labels = { ...quietLabels, 'node.kubernetes.io/instance-type': 'm-4x-amd64-linux' };
     await at.bench.machine('default', 'a', {

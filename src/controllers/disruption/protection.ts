@@ -1,4 +1,4 @@
-// How karpenter.sh/do-not-disrupt on a pod was understood, told to the pod: until when it protects, that it does so no longer,
+// How karpenter.sh/do-not-disrupt on a pod was understood, reported to the pod: until when it protects, that it does so no longer,
 // or that it cannot be read. "true" needs no telling.
 import { annotation } from '../../api/index.ts';
 import { formatTime, goDurationProblem, parseGoDuration } from '../../base/index.ts';
@@ -13,10 +13,10 @@ export function tellProtections({ clock, cluster, recorder }: ControllerContext)
     const value = pod.metadata.annotations?.[annotation.doNotDisrupt];
     if (value === undefined || value === 'true' || !isActive(pod)) continue;
     if (cluster.machines.ofNode(pod.spec?.nodeName ?? '')?.claim === undefined) continue;
-    const told = protectionOf(pod, value, clock.now());
-    if (told === undefined) continue;
+    const reported = protectionOf(pod, value, clock.now());
+    if (reported === undefined) continue;
     const subject = aboutPod(pod);
-    recorder.publish({ subject, ...told, dedupeValues: [subject.uid ?? '', told.message] });
+    recorder.publish({ subject, ...reported, dedupeValues: [subject.uid ?? '', reported.message] });
   }
 }
 

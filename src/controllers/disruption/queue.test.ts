@@ -148,12 +148,12 @@ test('nodes count as leaving only after their replacements exist, and go only af
   expect(await isGoing('a')).toBe(false);
   const replacement = (await at.bench.list<NodeClaim>(nodeClaims)).find(({ metadata }) => metadata.name !== 'a');
   const name = replacement?.metadata.name ?? '';
-  expect(at.told('DisruptionLaunching')).toContain('Launching NodeClaim: Drifted');
-  expect(at.told('DisruptionWaitingReadiness')).toContain('Waiting on readiness to continue disruption');
+  expect(at.reported('DisruptionLaunching')).toContain('Launching NodeClaim: Drifted');
+  expect(at.reported('DisruptionWaitingReadiness')).toContain('Waiting on readiness to continue disruption');
   await at.bench.machine('default', name, quiet);
   await at.bench.run(2_000);
   expect(await isGoing('a')).toBe(true);
-  expect(at.told('DisruptionTerminating')).toEqual(['Disrupting Node: Drifted', 'Disrupting NodeClaim: Drifted']);
+  expect(at.reported('DisruptionTerminating')).toEqual(['Disrupting Node: Drifted', 'Disrupting NodeClaim: Drifted']);
   expect(at.bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'drifted' })).toBe(1);
   expect(at.bench.metrics.value('karpenter_nodeclaims_created_total', { reason: 'drifted' })).toBe(1);
 });
@@ -226,7 +226,7 @@ describe('of several replacements for consolidation', () => {
   });
 });
 
-test('existing nodes that pods move to are nominated, and the pods are told; a buffer pod never arrives', async () => {
+test('existing nodes that pods move to are nominated, and the pods are notified; a buffer pod never arrives', async () => {
   at = await openDisruption();
   for (const name of ['a', 'b', 'c']) await at.bench.machine('default', name, quiet);
   await at.bench.apply(resources.pods, podOn('mover', 'a'));

@@ -27,7 +27,7 @@ import { type ClaimMetrics, snakeCase, terminationMode } from '../nodeclaim/clai
 import { boundDrain } from '../nodeclaim/drain-bound.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
-import { createInRoom } from '../provisioning/launch-room.ts';
+import { createNodeClaim } from '../provisioning/create-node-claim.ts';
 import { provisioningMetrics } from '../provisioning/metrics.ts';
 import { nodeClaimFor } from '../provisioning/node-claim.ts';
 import { nominate } from '../provisioning/nomination.ts';
@@ -276,7 +276,7 @@ export class CommandQueue {
     const wanted = nodeClaimFor(node, { pool, instanceTypes: types, facts: cloud.facts });
     const replaced = new Set(command.members.map((member) => member.machine.claim?.metadata.name ?? ''));
     const room = { pool, chosen, offered: types, replaced };
-    const claim = await createInRoom(this.context, room, wanted, node.pods);
+    const claim = await createNodeClaim(this.context, room, wanted, node.pods);
     return counted(claim, node.annotations['karpenter.sh/nodeclaim-min-values-relaxed'] ?? 'false');
   }
 
@@ -321,7 +321,7 @@ export class CommandQueue {
     }
   }
 
-  /** True once everything that had to go has been told to. */
+  /** True once everything that had to go has been asked to. */
   private async step(run: Running): Promise<boolean> {
     for (const replacement of run.replacements) if (!replacement.isReady) await this.lookAt(run, replacement);
     if (!run.replacements.every(({ isReady }) => isReady)) return false;

@@ -47,7 +47,7 @@ describe('a node that is broken for longer than tolerated', () => {
     expect(await round()).toBe(true);
     const gone = await claim('broken');
     expect(gone === undefined || gone.metadata.deletionTimestamp !== undefined).toBe(true);
-    expect(at.told('DisruptionTerminating')).toContain('Disrupting Node: Unhealthy');
+    expect(at.reported('DisruptionTerminating')).toContain('Disrupting Node: Unhealthy');
     const labels = { condition: 'ready', termination_mode: 'eventual' };
     expect(at.bench.metrics.value('karpenter_nodeclaims_unhealthy_disrupted_total', labels)).toBe(1);
     const decided = { reason: 'unhealthy', consolidation_type: '' };
@@ -72,28 +72,28 @@ describe('a node that is broken for longer than tolerated', () => {
     expect((await claim('broken'))?.metadata.deletionTimestamp).toBeUndefined();
     const created = at.bench.context.cluster.claims.list().filter(({ status }) => status?.providerID === undefined);
     expect(created).toHaveLength(1);
-    expect(at.told('DisruptionWaitingReadiness')).toContain('Waiting on readiness to continue disruption');
+    expect(at.reported('DisruptionWaitingReadiness')).toContain('Waiting on readiness to continue disruption');
     expect(await at.isTainted('broken')).toBe(true);
   });
 
-  test('stays where its owner says so, and is told why', async () => {
+  test('stays where its owner says so, and says why', async () => {
     await at.bench.apply<Node>(resources.nodes, {
       metadata: { name: 'broken', annotations: { [annotation.doNotRepair]: 'true' } },
     });
     await at.bench.run(20 * minuteMs);
     expect(await round()).toBe(false);
-    expect(at.told('DisruptionBlocked')).toContain(
+    expect(at.reported('DisruptionBlocked')).toContain(
       'Repair is blocked through the "karpenter.sh/do-not-repair" annotation',
     );
   });
 
-  test('is one of too many: none goes, and node, claim and pool are told', async () => {
+  test('is one of too many: none goes, and node, claim and pool are notified', async () => {
     await ready('b', 'False');
     await at.bench.run(20 * minuteMs);
     expect(await round()).toBe(false);
-    const told = at.bench.events.filter(({ reason }) => reason === 'NodeRepairBlocked');
-    expect(new Set(told.map(({ subject }) => subject.kind))).toEqual(new Set(['Node', 'NodeClaim', 'NodePool']));
-    expect(told[0]?.message).toBe('more than 20% of nodes in nodepool "default" are unhealthy');
+    const reported = at.bench.events.filter(({ reason }) => reason === 'NodeRepairBlocked');
+    expect(new Set(reported.map(({ subject }) => subject.kind))).toEqual(new Set(['Node', 'NodeClaim', 'NodePool']));
+    expect(reported[0]?.message).toBe('more than 20% of nodes in nodepool "default" are unhealthy');
   });
 });
 
@@ -102,7 +102,7 @@ test('a budget for Unhealthy holds, and is shown', async () => {
   await at.bench.run(20 * minuteMs);
   expect(await round()).toBe(false);
   expect(at.bench.metrics.value('karpenter_nodepools_allowed_disruptions', { reason: 'unhealthy' })).toBe(0);
-  expect(at.told('DisruptionBlocked')).toContain(
+  expect(at.reported('DisruptionBlocked')).toContain(
     'No allowed disruptions for disruption reason Unhealthy due to blocking budget',
   );
 });

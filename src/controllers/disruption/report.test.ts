@@ -16,27 +16,27 @@ async function round(): Promise<boolean> {
   return acted;
 }
 
-test('an annotation that blocks is told although nothing consolidation goes by has changed', async () => {
+test('an annotation that blocks is reported although nothing consolidation goes by has changed', async () => {
   at = await openDisruption({ consolidationPolicy: 'WhenEmpty' });
   await at.bench.machine('default', 'busy', quiet);
   await at.bench.apply(resources.pods, podOn('p', 'busy'));
   expect(await round()).toBe(false);
-  expect(at.told('DisruptionBlocked')).toEqual([]);
+  expect(at.reported('DisruptionBlocked')).toEqual([]);
   await at.bench.apply<Node>(resources.nodes, {
     metadata: { name: 'busy', annotations: { [annotation.doNotDisrupt]: 'true' } },
   });
   expect(await round()).toBe(false);
   const text = 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation';
-  expect(at.told('DisruptionBlocked')).toEqual([text, text]);
+  expect(at.reported('DisruptionBlocked')).toEqual([text, text]);
 });
 
-test('a policy that keeps a node is told to node and claim', async () => {
+test('a policy that keeps a node is reported to node and claim', async () => {
   at = await openDisruption({ consolidationPolicy: 'WhenEmpty' });
   await at.bench.machine('default', 'busy', quiet);
   await at.bench.apply(resources.pods, podOn('p', 'busy'));
   await round();
   const text = 'NodePool "default" has consolidation policy WhenEmpty, but node is not empty';
-  expect(at.told('Unconsolidatable')).toEqual([text, text]);
+  expect(at.reported('Unconsolidatable')).toEqual([text, text]);
 });
 
 test('what is said again with other figures is the same event, another reason is another one', async () => {
@@ -58,21 +58,21 @@ test('what is said again with other figures is the same event, another reason is
   expect(first?.message).toBe('Not all pods would schedule, 3 nodes are full');
 });
 
-test('a pool whose budget allows nothing is told so, once per reason it blocks', async () => {
+test('a pool whose budget allows nothing is reported, once per reason it blocks', async () => {
   at = await openDisruption({ budgets: [{ nodes: '0', reasons: ['Empty'] }] });
   await at.bench.machine('default', 'empty', quiet);
   expect(await round()).toBe(false);
-  expect(at.told('DisruptionBlocked')).toEqual([
+  expect(at.reported('DisruptionBlocked')).toEqual([
     'No allowed disruptions for disruption reason Empty due to blocking budget',
   ]);
 });
 
-test('a budget that nobody waits for is no news; with a candidate anywhere, every pool it blocks is told', async () => {
+test('a budget that no one waits for is not news; with a candidate anywhere, every pool it blocks is reported', async () => {
   at = await openDisruption({ consolidationPolicy: 'WhenEmpty', budgets: [{ nodes: '0' }] });
   await at.bench.machine('default', 'busy', quiet);
   await at.bench.apply(resources.pods, podOn('p', 'busy'));
   expect(await round()).toBe(false);
-  expect(at.told('DisruptionBlocked')).toEqual([]);
+  expect(at.reported('DisruptionBlocked')).toEqual([]);
   await at.bench.pool('other', {
     spec: { replicas: 1, disruption: { consolidateAfter: '0s', budgets: [{ nodes: '0', reasons: ['Drifted'] }] } },
   });
@@ -113,7 +113,7 @@ test('without a budget the gauge shows the largest whole number', async () => {
   expect(at.bench.metrics.value('karpenter_nodepools_allowed_disruptions', labels)).toBe(2 ** 31 - 1);
 });
 
-describe('a pod with do-not-disrupt is told', () => {
+describe('a pod with do-not-disrupt is reported', () => {
   const note = 'karpenter.sh/do-not-disrupt';
   const guarded = async (value: string, startTime?: string): Promise<void> => {
     at = await openDisruption();
@@ -129,12 +129,12 @@ describe('a pod with do-not-disrupt is told', () => {
 
   test('until when a duration protects it, and that it no longer does', async () => {
     await guarded('2m', '2026-01-01T00:00:00Z');
-    expect(at.told('DoNotDisruptUntil')).toEqual([`The ${note} grace period will elapse at 2026-01-01T00:02:00Z`]);
-    expect(at.told('DoNotDisruptGracePeriodElapsed')).toEqual([]);
+    expect(at.reported('DoNotDisruptUntil')).toEqual([`The ${note} grace period will elapse at 2026-01-01T00:02:00Z`]);
+    expect(at.reported('DoNotDisruptGracePeriodElapsed')).toEqual([]);
     await at.bench.run(120_000);
     await round();
     const text = `The ${note} grace period has elapsed, pod is now disruptable`;
-    expect(at.told('DoNotDisruptGracePeriodElapsed')).toContain(text);
+    expect(at.reported('DoNotDisruptGracePeriodElapsed')).toContain(text);
   });
 
   test.each([
@@ -145,7 +145,7 @@ describe('a pod with do-not-disrupt is told', () => {
   ])('that %s protects nothing, and why', async (value, why) => {
     await guarded(value);
     const text = `Invalid ${note} annotation: ${why}, ignoring annotation`;
-    expect(new Set(at.told('InvalidDoNotDisruptAnnotation'))).toEqual(new Set([text]));
+    expect(new Set(at.reported('InvalidDoNotDisruptAnnotation'))).toEqual(new Set([text]));
     expect(at.bench.events.find(({ reason }) => reason === 'InvalidDoNotDisruptAnnotation')).toMatchObject({
       type: 'Warning',
       subject: { kind: 'Pod', name: 'p', namespace: 'default' },

@@ -1,4 +1,4 @@
-// What users are told about disruption: events on nodes, claims and pools. Texts are interface.
+// What is reported to users about disruption: events on nodes, claims and pools. Texts are interface.
 import type { NodeClaim } from '../../api/index.ts';
 import { type Command, type Member, partText, savingsText } from '../../core/index.ts';
 import type { EventSubject, Node, RecordedEvent } from '../../ports/index.ts';
@@ -9,7 +9,7 @@ const unconsolidatableMs = 900_000;
 const poolBlockedMs = 60_000;
 
 /** An event about a node; what says the same with other figures in it is not said again while it is remembered. */
-interface Told extends Pick<RecordedEvent, 'reason' | 'message' | 'dedupeMs'> {
+interface Report extends Pick<RecordedEvent, 'reason' | 'message' | 'dedupeMs'> {
   readonly type?: RecordedEvent['type'];
   /** What is said, without figures that change from round to round. */
   readonly gist: string;
@@ -31,17 +31,17 @@ export class DisruptionReport {
     this.tell(member, { reason: 'Unconsolidatable', message: text, gist: code, dedupeMs: unconsolidatableMs });
   }
 
-  /** Too much of the pool is broken: the pool is told too. */
+  /** Too much of the pool is broken: the pool is notified too. */
   repairBlocked(member: Member, message: string): void {
-    const told: Told = {
+    const reported: Report = {
       type: 'Warning',
       reason: 'NodeRepairBlocked',
       message,
       gist: '',
       dedupeMs: unconsolidatableMs,
     };
-    this.tell(member, told);
-    this.tellPool(member.poolName ?? '', told);
+    this.tell(member, reported);
+    this.tellPool(member.poolName ?? '', reported);
   }
 
   goesInCircles(member: Member, message: string): void {
@@ -67,9 +67,9 @@ export class DisruptionReport {
 
   approved(command: Command, message: string, poolName: string): void {
     const [only] = command.members;
-    const told: Told = { reason: 'ConsolidationApproved', message, gist: '' };
-    if (command.members.length === 1 && only !== undefined) this.tell(only, told);
-    else this.tellPool(poolName, told);
+    const reported: Report = { reason: 'ConsolidationApproved', message, gist: '' };
+    if (command.members.length === 1 && only !== undefined) this.tell(only, reported);
+    else this.tellPool(poolName, reported);
   }
 
   budgetBlocks(poolName: string, reason: string): void {
@@ -78,13 +78,13 @@ export class DisruptionReport {
   }
 
   terminating(claim: NodeClaim, node: Node | undefined, reason: string): void {
-    const told = (kind: string): Told => ({
+    const reported = (kind: string): Report => ({
       reason: 'DisruptionTerminating',
       message: `Disrupting ${kind}: ${reason}`,
       gist: reason,
     });
-    if (node !== undefined) this.publish(aboutNode(node), told('Node'));
-    this.publish(aboutClaim(claim), told('NodeClaim'));
+    if (node !== undefined) this.publish(aboutNode(node), reported('Node'));
+    this.publish(aboutClaim(claim), reported('NodeClaim'));
   }
 
   replacement(claimName: string, reason: 'DisruptionLaunching' | 'DisruptionWaitingReadiness', message: string): void {
@@ -92,19 +92,19 @@ export class DisruptionReport {
     if (claim !== undefined) this.publish(aboutClaim(claim), { reason, message, gist: message });
   }
 
-  private tell(member: Member, told: Told): void {
+  private tell(member: Member, reported: Report): void {
     const { cluster } = this.context;
     const { node, claim } = cluster.machines.ofClaim(member.machine.claim?.metadata.name ?? '') ?? {};
-    if (node !== undefined) this.publish(aboutNode(node), told);
-    if (claim !== undefined) this.publish(aboutClaim(claim), told);
+    if (node !== undefined) this.publish(aboutNode(node), reported);
+    if (claim !== undefined) this.publish(aboutClaim(claim), reported);
   }
 
-  private tellPool(name: string, told: Told): void {
+  private tellPool(name: string, reported: Report): void {
     const pool = this.context.cluster.nodePools.get(name);
-    if (pool !== undefined) this.publish(aboutPool(pool), told);
+    if (pool !== undefined) this.publish(aboutPool(pool), reported);
   }
 
-  private publish(subject: EventSubject, { gist, type = 'Normal', ...event }: Told): void {
+  private publish(subject: EventSubject, { gist, type = 'Normal', ...event }: Report): void {
     const dedupeValues = [subject.kind, subject.uid ?? subject.name, gist];
     this.context.recorder.publish({ subject, type, dedupeValues, ...event });
   }

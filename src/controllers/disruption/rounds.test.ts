@@ -140,7 +140,7 @@ describe('methods are tried in order, and the first that acts ends the round', (
 
 describe('a method that found nothing', () => {
   const looks = () =>
-    at.told('Unconsolidatable').filter((text) => text.startsWith('Not all pods would schedule')).length;
+    at.reported('Unconsolidatable').filter((text) => text.startsWith('Not all pods would schedule')).length;
   const full = async (disruption = {}): Promise<void> => {
     at = await openDisruption(disruption);
     await at.bench.machine('default', 'full', { ...quiet, capacity });
@@ -228,11 +228,11 @@ describe('a consolidation', () => {
     await at.bench.machine('default', 'big', { ...quiet, capacity });
     await at.bench.apply(resources.pods, podOn('small', 'big'));
     expect(await round()).toBe(true);
-    const [text, same] = at.told('ConsolidationCandidate');
+    const [text, same] = at.reported('ConsolidationCandidate');
     expect(text).toMatch(/^Consolidation candidate: replace: \[big\] -> \[1 replacement\] \(savings: \$\d+\.\d\d\)$/);
     expect(same).toBe(text);
-    // Pods that wait for a replacement are told by the provisioner, which plans for them while their node leaves.
-    expect(at.told('Nominated')).toEqual([]);
+    // Pods that wait for a replacement are reported by the provisioner, which plans for them while their node leaves.
+    expect(at.reported('Nominated')).toEqual([]);
   });
 
   test('that only deletes is not announced', async () => {
@@ -243,8 +243,8 @@ describe('a consolidation', () => {
     await at.bench.remove(nodeClaims, 'theirs');
     expect(await round()).toBe(true);
     expect(decisions()).toEqual(['underutilized']);
-    expect(at.told('ConsolidationCandidate')).toEqual([]);
-    expect(at.told('Nominated')).toEqual(['Pod should schedule on: node/theirs']);
+    expect(at.reported('ConsolidationCandidate')).toEqual([]);
+    expect(at.reported('Nominated')).toEqual(['Pod should schedule on: node/theirs']);
   });
 
   test.each([
@@ -280,10 +280,10 @@ describe('a consolidation', () => {
     const resourceClaims = [{ name: 'c', resourceClaimName: 'mine' }];
     await at.bench.apply(resources.pods, { ...pod, spec: { ...pod.spec, resourceClaims } });
     expect(await round()).toBe(acts);
-    expect(at.told('Nominated')).toEqual(acts ? ['Pod should schedule on: nodeclaim/other, node/other'] : []);
+    expect(at.reported('Nominated')).toEqual(acts ? ['Pod should schedule on: nodeclaim/other, node/other'] : []);
   });
 
-  test('of one node that no longer holds after the wait is counted and told', async () => {
+  test('of one node that no longer holds after the wait is counted and reported', async () => {
     at = await openDisruption();
     await at.bench.machine('default', 'big', { ...quiet, capacity });
     await at.bench.apply(resources.pods, podOn('small', 'big'));
@@ -292,7 +292,7 @@ describe('a consolidation', () => {
     await protect('small');
     await at.bench.run(60_000);
     expect(await acted).toBe(false);
-    const [text] = at.told('ConsolidationRejected');
+    const [text] = at.reported('ConsolidationRejected');
     expect(text).toMatch(
       /^Consolidation rejected: replace: \[big\] -> \[1 replacement\], reason: churn \(savings: \$\d+\.\d\d\)$/,
     );
@@ -300,7 +300,7 @@ describe('a consolidation', () => {
     expect(at.bench.metrics.value('karpenter_voluntary_disruption_failed_validations_total', labels)).toBe(1);
   });
 
-  test('of several nodes that no longer holds is counted by node, told to nobody, and single nodes are tried', async () => {
+  test('of several nodes that no longer holds is counted by node, reported to no one, and single nodes are tried', async () => {
     at = await openDisruption();
     for (const name of ['a', 'b']) {
       await at.bench.machine('default', name, { ...quiet, capacity });
@@ -311,7 +311,7 @@ describe('a consolidation', () => {
     await protect('p-a');
     await at.bench.run(60_000);
     expect(await acted).toBe(true);
-    expect(at.told('ConsolidationRejected')).toEqual([]);
+    expect(at.reported('ConsolidationRejected')).toEqual([]);
     const labels = { consolidation_type: 'multi' };
     expect(at.bench.metrics.value('karpenter_voluntary_disruption_failed_validations_total', labels)).toBe(2);
     expect(await at.bench.get<NodeClaim>(nodeClaims, 'b')).toBeUndefined();
@@ -332,7 +332,7 @@ describe('a consolidation', () => {
     });
     expect(await round(20_000)).toBe(false);
     expect(looks).toBeGreaterThanOrEqual(3);
-    expect(at.told('ConsolidationRejected')[0]).toContain('reason: churn');
+    expect(at.reported('ConsolidationRejected')[0]).toContain('reason: churn');
     expect(await at.isTainted('big')).toBe(false);
   });
 });

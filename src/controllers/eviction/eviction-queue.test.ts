@@ -22,7 +22,7 @@ const evict = async (pod: Pod): Promise<void> => {
   queue.add([pod]);
   await bench.run(10);
 };
-/** The API server answers every eviction with this until it is told otherwise. */
+/** The API server answers every eviction with this until set otherwise. */
 const answerWith = (error: KubeError | undefined): { calls: number } => {
   const counted = { calls: 0 };
   const evictForReal = Object.getPrototypeOf(bench.kube).evict.bind(bench.kube);
@@ -53,7 +53,7 @@ describe('an eviction the API server agrees to', () => {
     expect(bench.metrics.value('karpenter_pods_drained_total', { reason: 'Forceful Termination' })).toBe(1);
   });
 
-  test('is not asked for again before the watch has told that the pod ends', async () => {
+  test('is not asked for again before the watch has reported that the pod ends', async () => {
     const pod = await bench.runPod('web', { spec: { terminationGracePeriodSeconds: 600 } });
     const counted = answerWith(undefined);
     await evict(pod);
@@ -91,7 +91,7 @@ describe('an eviction the API server agrees to', () => {
     expect(bench.metrics.value('karpenter_pods_drained_total', { reason: 'Drifted' })).toBe(1);
   });
 
-  test('names no reason when nobody knows the claim of the node', async () => {
+  test('names no reason when the claim of the node is unknown', async () => {
     await bench.kube.create(resources.nodes, { metadata: { name: 'bare' } });
     await evict(await bench.runPod('web', {}, 'bare'));
     expect(bench.eventsOf('Evicted')[0]?.message).toBe('Evicted pod: ');
@@ -99,7 +99,7 @@ describe('an eviction the API server agrees to', () => {
 });
 
 describe('an eviction the API server refuses', () => {
-  test('for the budget is told on the node and tried again, first soon, then every ten seconds', async () => {
+  test('for the budget is reported on the node and tried again, first soon, then every ten seconds', async () => {
     const pod = await bench.runPod('web');
     const counted = answerWith(budgetIsSpent);
     await evict(pod);
@@ -131,7 +131,7 @@ describe('an eviction the API server refuses', () => {
     expect(await bench.isTerminating('web')).toBe(true);
   });
 
-  test('because of two budgets is told on the node and tried again', async () => {
+  test('because of two budgets is reported on the node and tried again', async () => {
     const pod = await bench.runPod('web');
     const message = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
     const counted = answerWith(refusal(500, 'InternalError', message));

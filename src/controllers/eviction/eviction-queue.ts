@@ -4,7 +4,7 @@
 // 2. Before every try the pod is looked at again: if it is going already, or protected meanwhile, it is dropped; whoever
 //    wants it gone asks anew.
 // 3. A pod that was evicted is not asked for again while the watch has yet to tell that it ends: that would be counted,
-//    and told to users, as another eviction.
+//    and reported to users, as another eviction.
 // 4. Nothing is remembered across restarts: a drain asks for its pods every second.
 import { conditionOf, conditionType } from '../../api/index.ts';
 import { isKubeError, type KubeError, type Pod } from '../../ports/index.ts';
@@ -13,7 +13,7 @@ import { isEvictable } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext, concurrencyFor } from '../context.ts';
 import { aboutNode, aboutPod } from '../event-subjects.ts';
 
-/** After so long an evicted pod is looked at again: the watch has long told that it ends, unless something is wrong. */
+/** After so long an evicted pod is looked at again: the watch has long reported that it ends, unless something is wrong. */
 const watchLagMs = 10_000;
 
 interface Wanted {
@@ -121,7 +121,7 @@ export class EvictionQueue {
     return done;
   }
 
-  /** Why its node goes; empty when nobody knows the node or its claim. */
+  /** Why its node goes; empty when the node or its claim is unknown. */
   private reasonFor(pod: Pod): string {
     const claim = this.context.cluster.machines.ofNode(pod.spec?.nodeName ?? '')?.claim;
     if (claim === undefined) return '';

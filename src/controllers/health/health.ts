@@ -1,5 +1,5 @@
 // The health of nodes where repair is a disruption method: since when conditions that come and go have been bad, and whether
-// some node is due. Told by every round of the disruption loop.
+// some node is due. Reported by every round of the disruption loop.
 import { RepairPolicies, type RepairState } from '../../core/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { Ailments } from './repair-policies.ts';

@@ -138,7 +138,7 @@ function tellBlocked(
     recorder.publish({ subject, type: 'Warning', reason: 'NodeRepairBlocked', message, dedupeMs: blockedDedupeMs });
 }
 
-/** What a change of conditions is told by; heartbeats are none. */
+/** What a change of conditions is recognized by; heartbeats are none. */
 function conditionsOf(node: Node | undefined): string | undefined {
   return node?.status?.conditions
     ?.map(({ type, status, lastTransitionTime }) => `${type}=${status}@${lastTransitionTime ?? ''}`)

@@ -87,7 +87,7 @@ export class Ailments {
 /** Share of nodes that may be broken at once; with more, the cause is hardly the single node. */
 const mostUnhealthyShare = 0.2;
 
-/** Whether so many nodes are broken, for however long, that replacing them one by one is no answer. */
+/** Whether so many nodes are broken, for however long, that replacing them one by one is not an answer. */
 export function isOutbreak(nodes: readonly Node[], policies: readonly RepairPolicy[]): boolean {
   const broken = nodes.filter((node) => ailmentOf(node, policies, 0) !== undefined).length;
   return broken > Math.ceil(nodes.length * mostUnhealthyShare);

@@ -46,7 +46,7 @@ test('a node’s gauges carry its well-known labels by their last part, in snake
   expect(cpu).toMatch(/node_name="n1".*zone="a".*capacity_type="spot".*instance_cpu="4".* 3\.9$/);
 });
 
-test('daemons are told apart from other pods, and overhead is capacity less allocatable', async () => {
+test('daemons are distinguished from other pods, and overhead is capacity less allocatable', async () => {
   const { cluster, context, metrics } = setting();
   cluster.setNode(node());
   cluster.setPod(pod('web'));
@@ -100,7 +100,7 @@ test('a pod’s state follows it, and its binding is measured once', async () =>
   expect(await metrics.render()).not.toContain('name="web"');
 });
 
-test('where a pod is, is told by the labels of its node; without a node they are empty', async () => {
+test('where a pod is, is reported by the labels of its node; without a node they are empty', async () => {
   const { cluster, context, metrics } = setting();
   const controller = podMetricsController(context);
   const state = async (): Promise<string> => {
@@ -132,20 +132,20 @@ test('where a pod is, is told by the labels of its node; without a node they are
   );
 });
 
-test('resources are told by their own names, with underscores for dashes', async () => {
+test('resources are reported by their own names, with underscores for dashes', async () => {
   const { cluster, context, metrics } = setting();
   const capacity = { 'ephemeral-storage': '1', 'nvidia.com/gpu': '2' };
   cluster.setNode({ ...node(), status: { capacity, allocatable: capacity } });
   await nodeMetricsController(context).reconcile('all', signal);
-  const told = line(await metrics.render(), 'karpenter_nodes_allocatable').map(
+  const reported = line(await metrics.render(), 'karpenter_nodes_allocatable').map(
     (each) => /resource_type="([^"]+)"/.exec(each)?.[1],
   );
-  expect(told).toEqual(['ephemeral_storage', 'nvidia.com/gpu']);
+  expect(reported).toEqual(['ephemeral_storage', 'nvidia.com/gpu']);
 });
 
 const became = (type: string, time: string) => ({ type, status: 'True', lastTransitionTime: time });
 
-test('waiting for everybody else is told from the first plan that had a place on', async () => {
+test('waiting for everybody else is reported from the first plan that had a place on', async () => {
   const { clock, cluster, context, metrics } = setting();
   const controller = podMetricsController(context);
   const { decisions } = cluster.pods;

@@ -12,7 +12,7 @@ const everyMs = 5_000;
 type Totals = Map<string, number>;
 type Amounts = ReadonlyMap<string, number>;
 
-interface Told {
+interface Report {
   node: Node;
   podsVersion: number;
   labels: Labels;
@@ -48,7 +48,7 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     labels: ['resource_type'],
   });
   const amounts = new PodAmounts();
-  const told = new Map<string, Told>();
+  const reported = new Map<string, Report>();
 
   const labelsOf = (machine: Machine, node: Node): Labels => {
     const labels: Labels = {
@@ -60,7 +60,7 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     return labels;
   };
 
-  const tell = (machine: Machine, node: Node, pods: Iterable<Pod>): Told => {
+  const tell = (machine: Machine, node: Node, pods: Iterable<Pod>): Report => {
     const name = node.metadata.name ?? '';
     const sums = {
       podRequests: new Map(),
@@ -98,7 +98,7 @@ export function nodeMetricsController(context: ControllerContext): Controller {
   };
 
   const forget = (name: string): void => {
-    told.delete(name);
+    reported.delete(name);
     lifetime.remove({ node_name: name });
     for (const each of Object.values(gauges)) each.remove({ node_name: name });
   };
@@ -114,17 +114,17 @@ export function nodeMetricsController(context: ControllerContext): Controller {
         const name = node?.metadata.name;
         if (node === undefined || name === undefined) continue;
         seen.add(name);
-        let known = told.get(name);
+        let known = reported.get(name);
         if (known?.node !== node || known.podsVersion !== cluster.pods.versionOf(name)) {
           if (known !== undefined) lifetime.remove({ node_name: name });
-          told.set(name, (known = tell(machine, node, cluster.pods.on(name))));
+          reported.set(name, (known = tell(machine, node, cluster.pods.on(name))));
         }
         lifetime.set(Math.round((clock.now() - known.bornMs) / 1000), known.labels);
         await clock.breathe?.();
       }
-      for (const name of told.keys()) if (!seen.has(name)) forget(name);
+      for (const name of reported.keys()) if (!seen.has(name)) forget(name);
       const [requested, allocatable]: [Totals, Totals] = [new Map(), new Map()];
-      for (const each of told.values()) {
+      for (const each of reported.values()) {
         addTo(requested, each.requested);
         addTo(allocatable, each.allocatable);
       }

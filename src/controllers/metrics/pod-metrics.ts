@@ -62,9 +62,15 @@ function podMetrics(metrics: Metrics) {
 
 export function podMetricsController(context: ControllerContext): Controller {
   const { cluster, clock, settings } = context;
-  const { state, ...told } = podMetrics(context.metrics);
+  const { state, ...reported } = podMetrics(context.metrics);
   const { decisions } = cluster.pods;
-  const named = [told.unstarted, told.unbound, told.provisioningUnstarted, told.provisioningUnbound, told.undecided];
+  const named = [
+    reported.unstarted,
+    reported.unbound,
+    reported.provisioningUnstarted,
+    reported.provisioningUnbound,
+    reported.undecided,
+  ];
   /** Pods whose binding or start this process saw coming: only those are measured, once. */
   const waiting = new Map<string, { binding: boolean; starting: boolean }>();
 
@@ -76,8 +82,8 @@ export function podMetricsController(context: ControllerContext): Controller {
 
   const tellUndecided = (key: string, labels: Labels, isBound: boolean): void => {
     const { seenMs, triedMs } = decisions.of(key);
-    if (triedMs !== undefined || seenMs === undefined || isBound) told.undecided.remove(labels);
-    else told.undecided.set((clock.now() - seenMs) / 1000, labels);
+    if (triedMs !== undefined || seenMs === undefined || isBound) reported.undecided.remove(labels);
+    else reported.undecided.set((clock.now() - seenMs) / 1000, labels);
   };
 
   /** Whether there is more to tell later. */
@@ -94,17 +100,17 @@ export function podMetricsController(context: ControllerContext): Controller {
     const seen = waiting.get(key) ?? { binding: !isBound, starting: !isStarted };
     const seconds = (fromMs: number, untilMs = clock.now()): number => Math.max(0, (untilMs - fromMs) / 1000);
     if (seen.binding && isBound) {
-      told.bound.observe(seconds(bornMs, boundMs));
-      if (placedWellMs !== undefined) told.provisioningBound.observe(seconds(placedWellMs, boundMs));
+      reported.bound.observe(seconds(bornMs, boundMs));
+      if (placedWellMs !== undefined) reported.provisioningBound.observe(seconds(placedWellMs, boundMs));
     }
     if (seen.starting && isStarted) {
-      told.startup.observe(seconds(bornMs, startedMs));
-      if (placedWellMs !== undefined) told.provisioningStartup.observe(seconds(placedWellMs, startedMs));
+      reported.startup.observe(seconds(bornMs, startedMs));
+      if (placedWellMs !== undefined) reported.provisioningStartup.observe(seconds(placedWellMs, startedMs));
       decisions.forget(key);
     }
     const gauges = [
-      { isOver: isBound || isOver, own: told.unbound, ours: told.provisioningUnbound },
-      { isOver: isStarted || isOver, own: told.unstarted, ours: told.provisioningUnstarted },
+      { isOver: isBound || isOver, own: reported.unbound, ours: reported.provisioningUnbound },
+      { isOver: isStarted || isOver, own: reported.unstarted, ours: reported.provisioningUnstarted },
     ];
     for (const { isOver: isDone, own, ours } of gauges) {
       if (isDone) own.remove(labels);

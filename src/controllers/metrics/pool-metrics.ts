@@ -21,13 +21,16 @@ export function poolMetricsController({ cluster, metrics, isManaged }: Controlle
       limit.remove({ nodepool });
       usage.remove({ nodepool });
       if (pool !== undefined && isManaged(pool.spec.template.spec.nodeClassRef)) {
-        const told = (quantities: Readonly<Record<string, string | number>> | undefined, gauge: typeof limit): void => {
+        const reported = (
+          quantities: Readonly<Record<string, string | number>> | undefined,
+          gauge: typeof limit,
+        ): void => {
           for (const [name, quantity] of Object.entries(quantities ?? {})) {
             gauge.set(amount(name, quantity), { resource_type: metricResource(name), nodepool });
           }
         };
-        told(pool.spec.limits, limit);
-        told(pool.status?.resources, usage);
+        reported(pool.spec.limits, limit);
+        reported(pool.status?.resources, usage);
       }
       return Promise.resolve(done);
     },

@@ -1,5 +1,5 @@
-// node.hydration: Nodes of our claims get the node class label if they lack it. Without it a Node counts as somebody
-// else's, and nobody would drain it.
+// node.hydration: Nodes of our claims get the node class label if they lack it. Without it a Node counts as someone
+// else's, and no one would drain it.
 import { isKubeError, resources } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
 import { type Controller, type ControllerContext, concurrencyFor, ownKey, source } from '../context.ts';

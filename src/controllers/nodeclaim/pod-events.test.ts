@@ -29,7 +29,7 @@ const patchPod = (name: string, change: object, subresource?: 'status') =>
   );
 
 describe('a claim notes when', () => {
-  test('a pod comes, ends, is told to go, and goes', async () => {
+  test('a pod comes, ends, is asked to go, and goes', async () => {
     expect(await isNoted(() => bench.runPod('web'))).toBe(true);
     expect(await isNoted(() => patchPod('web', { status: { phase: 'Failed' } }, 'status'))).toBe(true);
     expect(await isNoted(() => bench.runPod('api', { metadata: { finalizers: ['example.com/keep'] } }))).toBe(true);

@@ -21,7 +21,7 @@ export function podEventsController(context: ControllerContext): Controller {
   const lastEventMs = (nodeName: string): number =>
     parseTime(cluster.machines.ofNode(nodeName)?.claim?.status?.lastPodEventTime ?? '') ?? Number.NEGATIVE_INFINITY;
 
-  /** A process that starts hears of every pod; those that the last one wrote down are no news. */
+  /** A process that starts hears of every pod; those that the last one wrote down are not news. */
   const isNews = (change: PodChange, nodeName: string): boolean => {
     if (change.before !== undefined || change.after === undefined) return true;
     return boundAtMs(change.after) > lastEventMs(nodeName) + togetherMs;

@@ -19,7 +19,7 @@ test('an empty NodePool reads as zeros', async () => {
   expect(await status()).toMatchObject({ resources: zeros, nodes: 0 });
 });
 
-test('machines add up, also resources nobody asked about, and other pools do not count', async () => {
+test('machines add up, also resources no one asked about, and other pools do not count', async () => {
   await bench.pool();
   await bench.machine('default', 'a', { capacity: { ...capacity, 'example.com/gpu': '2' } });
   await bench.machine('default', 'b', { capacity });
@@ -63,7 +63,7 @@ test('the status drops back to zeros when the last node is gone', async () => {
   expect(await status()).toMatchObject({ resources: zeros, nodes: 0 });
 });
 
-test('a resource that disappeared is no longer told', async () => {
+test('a resource that disappeared is no longer reported', async () => {
   await bench.pool();
   await bench.machine('default', 'a', { node: false, capacity: { ...capacity, 'example.com/gpu': '2' } });
   await bench.run(5_000);

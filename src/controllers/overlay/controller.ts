@@ -86,13 +86,13 @@ export function nodeOverlayController(context: ControllerContext, store: Overlay
       const inForce = sound.filter(({ name }) => !conflicting.has(name));
       store.set(inForce, new Set(pools.map(({ nodePool }) => nodePool)));
       cluster.changed();
-      const told = await Promise.all(
+      const reported = await Promise.all(
         overlays.map((overlay) => {
           const { name = '' } = overlay.metadata;
           return tell(overlay, verdictOf(problems.get(name) ?? [], conflicting.has(name)));
         }),
       );
-      return failed.length > 0 || told.includes(false) ? { kind: 'retry' } : again(againMs);
+      return failed.length > 0 || reported.includes(false) ? { kind: 'retry' } : again(againMs);
     },
   };
 }

@@ -1,5 +1,5 @@
 // The overlays in force, and the provider seen through them: whoever asks for instance types gets them corrected. A pool
-// that was not looked at yet has none, so that nobody plans with figures that are about to change.
+// that was not looked at yet has none, so that no one plans with figures that are about to change.
 import { label, type NodePool } from '../../api/index.ts';
 import { applyOverlays, type InstanceTypeSpec, type Overlay, type ProviderFacts } from '../../core/index.ts';
 import { type Cloud, CloudError, cloudWith } from '../../ports/index.ts';
@@ -59,7 +59,7 @@ export class OverlayStore {
 const textOf = (overlays: readonly Overlay[], pools: ReadonlySet<string>): string =>
   JSON.stringify([overlays, [...pools].sort()]);
 
-/** Machines are launched by the corrected figures, too: otherwise one would be launched that nobody planned with. */
+/** Machines are launched by the corrected figures, too: otherwise one would be launched that no one planned with. */
 export function overlaidCloud(
   cloud: Cloud,
   store: OverlayStore,

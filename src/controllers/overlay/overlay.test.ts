@@ -116,14 +116,14 @@ describe('the provider seen through overlays', () => {
   });
 
   test('is what machines are launched by', async () => {
-    const told: unknown[] = [];
-    Object.assign(bench.cloud, { create: (_: unknown, options: unknown) => Promise.resolve(told.push(options)) });
+    const reported: unknown[] = [];
+    Object.assign(bench.cloud, { create: (_: unknown, options: unknown) => Promise.resolve(reported.push(options)) });
     await bench.pool();
     await overlay('fixed', { price: '5' });
     await bench.run(1_000);
     await through().create({ metadata: { labels: { 'karpenter.sh/nodepool': 'default' } } } as never);
     await through().create({ metadata: { name: 'standalone' } } as never);
-    expect(told).toEqual([{ instanceTypes: await seen() }, {}]);
+    expect(reported).toEqual([{ instanceTypes: await seen() }, {}]);
   });
 
   test('does everything else as the provider itself', () => {

@@ -1,6 +1,6 @@
 // Who owns a machine, asked of the API server itself. Caches may be behind (a watch that went silent is noticed after
 // minutes) and hide claims that cannot be worked with; whoever concludes that something has no owner, and takes it away for
-// that, asks here. Claims are read with tolerance: one that nobody can parse still owns what it names.
+// that, asks here. Claims are read with tolerance: one that cannot be parsed still owns what it names.
 import { isKubeError, type KubeObject, type ObjectRef, type Resource, resources } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';

@@ -105,7 +105,7 @@ async function passWithGoodPod(...bad: Pod[]): Promise<void> {
 }
 
 describe('a pod that', () => {
-  test.each<[what: string, bad: Pod, told: RegExp]>([
+  test.each<[what: string, bad: Pod, reported: RegExp]>([
     [
       'names an operator there is not',
       pod('bad', affinity({ key: zone, operator: 'Near', values: ['a'] })),
@@ -125,7 +125,7 @@ describe('a pod that', () => {
       /FailedScheduling: Failed to schedule pod, .*a lot/,
     ],
     [
-      'compares with something that is no number',
+      'compares with something that is not a number',
       pod('bad', affinity({ key: 'karpenter.kwok.sh/instance-cpu', operator: 'Gt', values: ['many'] })),
       /FailedScheduling: Failed to schedule pod, /,
     ],
@@ -134,9 +134,9 @@ describe('a pod that', () => {
       pod('bad', { affinity: { nodeAffinity: {}, podAffinity: {} }, topologySpreadConstraints: [{}] }),
       /FailedScheduling|Nominated/,
     ],
-  ])('%s is told so, and holds nobody up', async (_, bad, told) => {
+  ])('%s is reported, and delays no other', async (_, bad, reported) => {
     await passWithGoodPod(bad);
-    expect(setting.toldAbout('bad')).toMatch(told);
+    expect(setting.toldAbout('bad')).toMatch(reported);
   });
 
   test('has a thousand terms is planned for like any other', async () => {
@@ -159,7 +159,7 @@ describe('a NodePool that', () => {
   test.each<[what: string, bad: NodePool]>([
     ['contradicts itself', pool('bad', [{ key: zone, operator: 'In', values: [] }])],
     ['names an operator there is not', pool('bad', [{ key: zone, operator: 'Near', values: ['a'] }])],
-    ['has a limit that is no quantity', pool('bad', [], { cpu: 'a lot' })],
+    ['has a limit that is not a quantity', pool('bad', [], { cpu: 'a lot' })],
     ['asks for more values than there are', pool('bad', [{ key: zone, operator: 'Exists', minValues: 1_000_000 }])],
   ])('%s holds up no other pool', async (_, bad) => {
     setting.cluster.setNodePool(bad);

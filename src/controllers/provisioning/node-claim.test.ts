@@ -80,7 +80,7 @@ describe('the NodeClaim of a planned node', () => {
     });
   });
 
-  test('lists the plan’s instance types with minValues kept, and the capacity types they can be had as', () => {
+  test('lists the plan’s instance types with minValues kept, and the capacity types they are available as', () => {
     expect(claim.spec.requirements).toEqual([
       { key: 'team', operator: 'In', values: ['blue'] },
       { key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['small', 'large'], minValues: 2 },

@@ -89,7 +89,7 @@ function hashOf(pool: NodePool): string {
   return hash;
 }
 
-/** The plan's requirements with the instance types it settled on and the capacity types they can be had as. */
+/** The plan's requirements with the instance types it settled on and the capacity types they are available as. */
 function claimRequirements(planned: PlannedNode, { instanceTypes, facts }: ClaimInputs): RequirementSpec[] {
   const chosen = new Set(planned.instanceTypes);
   const types = instanceTypes.filter((type) => chosen.has(type.name));

@@ -1,4 +1,4 @@
-// Pods that are about to come to an existing node: they are told where, and disruption stays away from the node meanwhile.
+// Pods that are about to come to an existing node: they are notified where, and disruption stays away from the node meanwhile.
 import type { ExistingPlacement } from '../../core/index.ts';
 import type { RecordedEvent } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
@@ -8,7 +8,7 @@ import { aboutPod } from '../event-subjects.ts';
 const nominationLeastMs = 10_000;
 const nominatedRate = { perSecond: 5, burst: 10 };
 
-/** Pods that only stand for a buffer's room never arrive: nobody has to wait for them. */
+/** Pods that only stand for a buffer's room never arrive: no one has to wait for them. */
 export async function nominate(context: ControllerContext, placements: readonly ExistingPlacement[]): Promise<void> {
   const { cluster, clock, settings } = context;
   const { store } = cluster.pods;

@@ -3,7 +3,7 @@ import { label } from '../../api/index.ts';
 import type { InstanceTypeSpec, PlannedNode } from '../../core/index.ts';
 import { offeringKey } from '../../state/index.ts';
 
-/** Whether the node could be had there: in a zone and of a capacity type that its requirements allow. */
+/** Whether the node would be available there: in a zone and of a capacity type that its requirements allow. */
 export function isWithin(
   { requirements: offered }: InstanceTypeSpec['offerings'][number],
   planned: PlannedNode,

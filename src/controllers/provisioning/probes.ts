@@ -19,7 +19,7 @@ export interface ProbePlan {
   nodes: PlannedNode[];
 }
 
-/** Workloads that are looked at together, and pods of one that are told. */
+/** Workloads that are looked at together, and pods of one that are reported. */
 const mostWorkloads = 20;
 const mostPods = 500;
 

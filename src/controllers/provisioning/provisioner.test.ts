@@ -55,15 +55,15 @@ describe('a limit on the number of nodes', () => {
     expect(await bench.list(nodeClaims)).toHaveLength(2);
     await provisioner.pass();
     expect(await bench.list(nodeClaims)).toHaveLength(2);
-    const told = bench.events.filter(({ reason }) => reason === 'FailedScheduling').map(({ message }) => message);
-    expect(new Set(told)).toEqual(
+    const reported = bench.events.filter(({ reason }) => reason === 'FailedScheduling').map(({ message }) => message);
+    expect(new Set(reported)).toEqual(
       new Set(['Failed to schedule pod, node limits have been exhausted for nodepool (NodePool=default)']),
     );
   });
 });
 
 describe('a pool whose requirements leave no instance type', () => {
-  test('is told so, and the others are used', async () => {
+  test('is reported, and the others are used', async () => {
     await pool('nothing', { weight: 90, ...requirements('no-such-type') } as never);
     await pool('something');
     await waiting('a', '1');
@@ -84,7 +84,7 @@ describe('a pool whose requirements leave no instance type', () => {
     );
   });
 
-  test('because of minValues is told that', async () => {
+  test('because of minValues says so', async () => {
     await pool('strict', {
       template: {
         spec: { requirements: [{ key: 'topology.kubernetes.io/zone', operator: 'Exists', minValues: 9 }] },
@@ -140,14 +140,14 @@ describe('while a plan is worked out', () => {
   });
 });
 
-describe('a pod is told', () => {
-  const told = (reason: string) => bench.events.filter((event) => event.reason === reason);
+describe('a pod is notified', () => {
+  const reported = (reason: string) => bench.events.filter((event) => event.reason === reason);
 
   test('the claim that was made for it; five a second, after ten at once', async () => {
     await pool('default');
     await waiting('a', '1');
     const { created } = await provisioner.pass();
-    expect(told('Nominated')).toMatchObject([
+    expect(reported('Nominated')).toMatchObject([
       {
         type: 'Normal',
         subject: { kind: 'Pod', name: 'a', namespace: 'default' },
@@ -163,7 +163,7 @@ describe('a pod is told', () => {
     await waiting('a', '1');
     const { created } = await provisioner.pass();
     expect(created).toEqual([]);
-    expect(told('Nominated')).toMatchObject([{ message: 'Pod should schedule on: nodeclaim/there, node/there' }]);
+    expect(reported('Nominated')).toMatchObject([{ message: 'Pod should schedule on: nodeclaim/there, node/there' }]);
     const { cluster } = bench.context;
     const machine = cluster.machines.ofNode('there');
     await bench.run(19_000);
@@ -176,7 +176,7 @@ describe('a pod is told', () => {
     await pool('default', requirements('c-1x-amd64-linux') as never);
     await waiting('large', '4');
     await provisioner.pass();
-    expect(told('FailedScheduling')).toMatchObject([
+    expect(reported('FailedScheduling')).toMatchObject([
       {
         type: 'Warning',
         subject: { kind: 'Pod', name: 'large' },

@@ -13,22 +13,22 @@ import { type ControllerContext, inPass } from '../context.ts';
 import { decideLaunches, Refusals } from '../decisions.ts';
 import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
 import { admitted, mayFollow } from './admission.ts';
-import { Batcher } from './batcher.ts';
-import { createInRoom } from './launch-room.ts';
+import { createNodeClaim } from './create-node-claim.ts';
 import { provisioningMetrics } from './metrics.ts';
 import { nodeClaimFor } from './node-claim.ts';
 import { nominate } from './nomination.ts';
 import { planningPass } from './planning-pass.ts';
+import { PodBatcher } from './pod-batcher.ts';
 import { Probes } from './probes.ts';
 import { reportNewNodes, reportPlan, reportPools, shortList } from './report.ts';
-import { StrangeLaunches } from './strange-launches.ts';
+import { UnassignedLaunches } from './unassigned-launches.ts';
 
 const controller = 'provisioner';
 /** Asked again this soon while the first view of the cluster is not complete. */
 const notSyncedMs = 1_000;
 /** After a failed pass; doubled up to the limit while passes fail. */
 const retryMs = { first: 1_000, most: 60_000 };
-/** Claims that are made up before the first of them is written. */
+/** Claims that are built before the first of them is written. */
 const madeUpTogether = 100;
 
 export interface PassResult {
@@ -46,10 +46,10 @@ interface Writing {
 }
 
 export class Provisioner {
-  readonly batcher: Batcher;
+  readonly batcher: PodBatcher;
   private readonly context: ControllerContext;
   private readonly metrics;
-  private readonly strange: StrangeLaunches;
+  private readonly unassigned: UnassignedLaunches;
   private readonly refusals = new Refusals();
   private readonly probes: Probes;
   private readonly listeners: ((plan: Plan) => Promise<void>)[] = [];
@@ -59,9 +59,9 @@ export class Provisioner {
   constructor(context: ControllerContext) {
     this.context = context;
     const { batchIdleDurationMs, batchMaxDurationMs } = context.settings;
-    this.batcher = new Batcher(context.clock, { idleMs: batchIdleDurationMs, maxMs: batchMaxDurationMs });
+    this.batcher = new PodBatcher(context.clock, { idleMs: batchIdleDurationMs, maxMs: batchMaxDurationMs });
     this.metrics = provisioningMetrics(context.metrics);
-    this.strange = new StrangeLaunches(context);
+    this.unassigned = new UnassignedLaunches(context);
     this.probes = new Probes(context);
     const { pace } = context.ledger;
     pace.onAnswer((isLaunched) => {
@@ -70,7 +70,7 @@ export class Provisioner {
     });
   }
 
-  /** `listener` is told every plan, once its claims are written. */
+  /** `listener` receives every plan, once its claims are written. */
   onPass(listener: (plan: Plan) => Promise<void>): void {
     this.listeners.push(listener);
   }
@@ -87,7 +87,7 @@ export class Provisioner {
       try {
         await this.batcher.next(signal);
         while (!cluster.synced) await clock.sleep(notSyncedMs, signal);
-        await this.strange.settled(signal);
+        await this.unassigned.settled(signal);
         startedMs = clock.elapsed();
         await inPass(this.context, controller, () => this.pass());
         ran(false);
@@ -136,7 +136,7 @@ export class Provisioner {
   private async write(planned: readonly PlannedNode[], { pools, typesOf, claims, isProbe }: Writing): Promise<void> {
     const { clock, ledger } = this.context;
     const writes: Promise<void>[] = [];
-    // What is written is launched at once, which takes time from the rest: so many are made up before the first is written.
+    // What is written is launched at once, which takes time from the rest: so many are built before the first is written.
     for (let at = 0; at < planned.length; at += madeUpTogether) {
       const together = Promise.withResolvers<void>();
       for (const node of planned.slice(at, at + madeUpTogether)) {
@@ -199,7 +199,7 @@ export class Provisioner {
         throw new KerfError('NodePoolGone', `NodePool ${planned.nodePool} was deleted while planning`);
       const room = { pool: now, chosen, offered: types };
       // Pods of a probe stay in every plan: they are placed as soon as anything else will do.
-      const claim = await createInRoom(this.context, room, wanted, isProbe ? [] : planned.pods);
+      const claim = await createNodeClaim(this.context, room, wanted, isProbe ? [] : planned.pods);
       if (isProbe) ledger.pace.addProbe(claim.metadata.name ?? '', { pods: planned.pods, startedMs: clock.elapsed() });
       this.metrics.created.add({
         reason: 'provisioned',

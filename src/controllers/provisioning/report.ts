@@ -7,7 +7,7 @@ import { aboutPod, aboutPool } from '../event-subjects.ts';
 import type { ProvisioningMetrics } from './metrics.ts';
 import { tellPods } from './nomination.ts';
 
-/** Reasons that are nobody's mistake: the pod waits, and an event would only repeat itself. */
+/** Reasons that are no one's mistake: the pod waits, and an event would only repeat itself. */
 const silentReasons: ReadonlySet<Reason['code']> = new Set(['PodOptedOut', 'NoNodePools', 'ReservedCapacityDeferred']);
 const ignoredReasons: ReadonlySet<Reason['code']> = new Set(['PodInvalid', 'PodOptedOut']);
 const failedDedupeMs = 300_000;

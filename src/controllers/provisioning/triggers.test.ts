@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Node, resources } from '../../ports/index.ts';
 import { type Bench, openBench } from '../testing/bench.testing.ts';
-import type { Batcher } from './batcher.ts';
+import type { PodBatcher } from './pod-batcher.ts';
 import { nodeTrigger, podTrigger } from './triggers.ts';
 
 let bench: Bench;
 let triggered: string[];
 beforeEach(async () => {
   triggered = [];
-  const batcher = { trigger: (uid: string) => triggered.push(uid) } as unknown as Batcher;
+  const batcher = { trigger: (uid: string) => triggered.push(uid) } as unknown as PodBatcher;
   bench = await openBench({
     controllers: (context) => [podTrigger(context, batcher), nodeTrigger(context, batcher)],
   });
@@ -51,7 +51,7 @@ describe('a plan is asked for by a pod', () => {
 
 describe('no plan is asked for by a pod', () => {
   test.each([
-    ['that nobody has tried to place yet', { status: { conditions: [] } }],
+    ['that no one has tried to place yet', { status: { conditions: [] } }],
     ['that preempts others and waits for their room', { status: { nominatedNodeName: 'n' } }],
     ['that is bound', { spec: { nodeName: 'n' } }],
     ['of a DaemonSet', owned('apps/v1', 'DaemonSet')],

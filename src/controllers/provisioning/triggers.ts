@@ -5,11 +5,11 @@ import { resources } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
 import { isProvisionable, isTerminating } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext, ownKey } from '../context.ts';
-import type { Batcher } from './batcher.ts';
+import type { PodBatcher } from './pod-batcher.ts';
 
 const askAgainMs = 10_000;
 
-export function podTrigger({ clock, cluster }: ControllerContext, batcher: Batcher): Controller {
+export function podTrigger({ clock, cluster }: ControllerContext, batcher: PodBatcher): Controller {
   const isMakingRoom = (nodeName: string): boolean =>
     cluster.nodes.get(nodeName) === undefined || [...cluster.pods.on(nodeName)].some(isTerminating);
   return {
@@ -27,7 +27,7 @@ export function podTrigger({ clock, cluster }: ControllerContext, batcher: Batch
   };
 }
 
-export function nodeTrigger({ cluster }: ControllerContext, batcher: Batcher): Controller {
+export function nodeTrigger({ cluster }: ControllerContext, batcher: PodBatcher): Controller {
   return {
     name: 'provisioner.trigger.node',
     sources: [ownKey(resources.nodes)],

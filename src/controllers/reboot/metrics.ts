@@ -21,7 +21,7 @@ export function rebootMetrics(metrics: Metrics) {
     }),
     recovery: metrics.histogram({
       name: 'karpenter_nodes_reboot_recovery_duration_seconds',
-      help: 'From the moment the provider was told to the moment the node was back.',
+      help: 'From the request to the provider until the node was back.',
       labels: [],
       buckets,
     }),

@@ -103,7 +103,7 @@ describe('a reboot', () => {
     expect(await condition(conditionType.rebooting)).toMatchObject({ reason: 'RebootIssued' });
   });
 
-  test('that happened while nobody looked is not asked for again', async () => {
+  test('that happened while no one looked is not asked for again', async () => {
     reboot.mockImplementation(async () => {
       await boot('second');
       throw new Error('the answer was lost');
@@ -124,8 +124,8 @@ describe('the claim ends', () => {
     await ask(0);
     await bench.run(2_000);
     expect(await isEnding()).toBe(true);
-    const told = bench.events.find(({ reason }) => reason === 'RebootFailed');
-    expect(told).toMatchObject({ type: 'Warning', message: 'reboot rejected by the cloud provider: not allowed' });
+    const reported = bench.events.find(({ reason }) => reason === 'RebootFailed');
+    expect(reported).toMatchObject({ type: 'Warning', message: 'reboot rejected by the cloud provider: not allowed' });
     expect(bench.metrics.value('karpenter_nodes_reboots_total', { result: 'provider_error' })).toBe(1);
   });
 

@@ -22,7 +22,7 @@ const issueMs = 5 * 60_000;
 const recoverMs = 20 * 60_000;
 /** Also of an empty node: pods that were bound a moment ago show themselves. */
 const leastDrainMs = 5_000;
-/** Longer than a reboot: each of its events is told once. */
+/** Longer than a reboot: each of its events is reported once. */
 const dedupeMs = 30 * 60_000;
 
 export function rebootController(context: ControllerContext, evictions: EvictionQueue): Controller {

@@ -20,7 +20,7 @@ export interface ShadowMove {
   savingsPerHour: number;
 }
 
-/** A NodeClaim that somebody else made or removed. */
+/** A NodeClaim that someone else made or removed. */
 export interface SeenClaim {
   at: string;
   name: string;
@@ -73,11 +73,11 @@ const kept = 500;
 const rememberedKeys = 50_000;
 
 export class ShadowLedger {
-  readonly #seen = new Set<string>();
-  readonly #report: ShadowReport;
+  private readonly seen = new Set<string>();
+  private readonly current: ShadowReport;
 
   constructor(now: string) {
-    this.#report = {
+    this.current = {
       apiVersion: 'kerf/v1',
       kind: 'ShadowReport',
       since: now,
@@ -107,7 +107,7 @@ export class ShadowLedger {
   }
 
   get report(): ShadowReport {
-    return this.#report;
+    return this.current;
   }
 
   /** Now true of the cluster. */
@@ -116,27 +116,27 @@ export class ShadowLedger {
       Pick<ShadowReport, 'now' | 'nodes' | 'costPerHour' | 'savingsPerHour' | 'unschedulable' | 'verdicts'>
     >,
   ): void {
-    Object.assign(this.#report, facts);
+    Object.assign(this.current, facts);
   }
 
   round(failed: boolean): void {
-    this.#report.totals.rounds += 1;
-    if (failed) this.#report.totals.failures += 1;
+    this.current.totals.rounds += 1;
+    if (failed) this.current.totals.failures += 1;
   }
 
   knowsPod(uid: string): boolean {
-    return this.#seen.has(`pod ${uid}`);
+    return this.seen.has(`pod ${uid}`);
   }
 
   knowPod(uid: string): void {
-    this.#isNew(`pod ${uid}`);
+    this.isNew(`pod ${uid}`);
   }
 
   /** A node for pods of which at least one was not counted before; the same wait is planned for again and again. */
   launch(launch: ShadowLaunch, podUids: readonly string[]): boolean {
-    const news = podUids.filter((uid) => this.#isNew(`pod ${uid}`));
+    const news = podUids.filter((uid) => this.isNew(`pod ${uid}`));
     if (news.length === 0) return false;
-    const { totals, launches } = this.#report;
+    const { totals, launches } = this.current;
     totals.wouldLaunch += 1;
     totals.wouldLaunchPerHour += launch.pricePerHour;
     append(launches, launch);
@@ -145,8 +145,8 @@ export class ShadowLedger {
 
   /** A command about these nodes, by their uids: counted once however often it is found again. */
   move(move: ShadowMove, nodeUids: readonly string[]): boolean {
-    if (!this.#isNew(`move ${move.decision} ${[...nodeUids].sort().join(' ')}`)) return false;
-    const { totals, moves } = this.#report;
+    if (!this.isNew(`move ${move.decision} ${[...nodeUids].sort().join(' ')}`)) return false;
+    const { totals, moves } = this.current;
     if (move.decision === 'delete') totals.wouldRemove += move.nodes.length;
     else totals.wouldReplace += move.nodes.length;
     totals.wouldSavePerHour += move.savingsPerHour;
@@ -155,24 +155,24 @@ export class ShadowLedger {
   }
 
   claimMade(claim: SeenClaim, uid: string): void {
-    if (!this.#isNew(`made ${uid}`)) return;
-    this.#report.totals.launched += 1;
-    this.#report.totals.launchedPerHour += claim.pricePerHour;
-    append(this.#report.claimsMade, claim);
+    if (!this.isNew(`made ${uid}`)) return;
+    this.current.totals.launched += 1;
+    this.current.totals.launchedPerHour += claim.pricePerHour;
+    append(this.current.claimsMade, claim);
   }
 
   claimRemoved(claim: SeenClaim, uid: string): void {
-    if (!this.#isNew(`removed ${uid}`)) return;
-    this.#report.totals.removed += 1;
-    append(this.#report.claimsRemoved, claim);
+    if (!this.isNew(`removed ${uid}`)) return;
+    this.current.totals.removed += 1;
+    append(this.current.claimsRemoved, claim);
   }
 
-  #isNew(key: string): boolean {
-    if (this.#seen.has(key)) return false;
-    this.#seen.add(key);
-    if (this.#seen.size > rememberedKeys) {
-      for (const oldest of this.#seen) {
-        this.#seen.delete(oldest);
+  private isNew(key: string): boolean {
+    if (this.seen.has(key)) return false;
+    this.seen.add(key);
+    if (this.seen.size > rememberedKeys) {
+      for (const oldest of this.seen) {
+        this.seen.delete(oldest);
         break;
       }
     }

@@ -37,29 +37,29 @@ const searchLimitMs = 30_000;
 const instanceTypeLabel = 'node.kubernetes.io/instance-type';
 
 export class ShadowLoop {
-  readonly #context: ControllerContext;
-  readonly #ledger: ShadowLedger;
-  readonly #metrics;
-  readonly #verdictGauges;
+  private readonly context: ControllerContext;
+  private readonly ledger: ShadowLedger;
+  private readonly metrics;
+  private readonly verdictGauges;
   /** Claims of the last look, by uid; undefined before the first. */
-  #claims: Map<string, SeenClaim> | undefined;
-  #changedAt: number | undefined;
+  private claims: Map<string, SeenClaim> | undefined;
+  private changedAt: number | undefined;
   /** New pods at the last look for them, and since when there are any. */
-  #gathered = { count: 0, sinceMs: 0 };
+  private gathered = { count: 0, sinceMs: 0 };
 
   constructor(context: ControllerContext) {
-    this.#context = context;
-    this.#ledger = new ShadowLedger(formatTime(context.clock.now()));
-    this.#metrics = shadowMetrics(context.metrics);
-    this.#verdictGauges = verdictGauges(context.metrics);
+    this.context = context;
+    this.ledger = new ShadowLedger(formatTime(context.clock.now()));
+    this.metrics = shadowMetrics(context.metrics);
+    this.verdictGauges = verdictGauges(context.metrics);
   }
 
   report(): ShadowReport {
-    return this.#ledger.report;
+    return this.ledger.report;
   }
 
   async run(signal: AbortSignalLike): Promise<void> {
-    const { clock, cluster, log } = this.#context;
+    const { clock, cluster, log } = this.context;
     let lookAtMs = 0;
     while (!signal.aborted) {
       const startedMs = clock.now();
@@ -70,7 +70,7 @@ export class ShadowLoop {
           lookAtMs = startedMs + Math.max(pauseMs, (clock.now() - startedMs) / share);
         }
       } catch (error) {
-        this.#ledger.round(true);
+        this.ledger.round(true);
         lookAtMs = startedMs + pauseMs;
         log.error('cannot look as a shadow', error, { controller });
       }
@@ -80,64 +80,64 @@ export class ShadowLoop {
 
   /** Plans for pods that wait and were not planned for, once no more of them come. */
   async planForNewPods(): Promise<void> {
-    const { clock, cluster, settings } = this.#context;
+    const { clock, cluster, settings } = this.context;
     const waiting = cluster.pods.store
       .list()
-      .filter((pod) => isProvisionable(pod) && !this.#ledger.knowsPod(pod.metadata.uid ?? ''));
-    const isGathering = waiting.length > this.#gathered.count;
+      .filter((pod) => isProvisionable(pod) && !this.ledger.knowsPod(pod.metadata.uid ?? ''));
+    const isGathering = waiting.length > this.gathered.count;
     if (waiting.length === 0) {
-      this.#gathered = { count: 0, sinceMs: clock.now() };
+      this.gathered = { count: 0, sinceMs: clock.now() };
       return;
     }
-    if (this.#gathered.count === 0) this.#gathered.sinceMs = clock.now();
-    this.#gathered.count = waiting.length;
-    if (isGathering && clock.now() - this.#gathered.sinceMs < settings.batchMaxDurationMs) return;
-    this.#gathered.count = 0;
+    if (this.gathered.count === 0) this.gathered.sinceMs = clock.now();
+    this.gathered.count = waiting.length;
+    if (isGathering && clock.now() - this.gathered.sinceMs < settings.batchMaxDurationMs) return;
+    this.gathered.count = 0;
     const since = waiting.map(({ metadata }) => metadata.creationTimestamp ?? '').sort()[0] ?? '';
-    const snapshot = snapshotFor(this.#context, await instanceTypesOfPools(this.#context));
-    const plan = await this.#context.plan(asOf(snapshot, since));
-    this.#noteLaunches(plan, formatTime(clock.now()));
+    const snapshot = snapshotFor(this.context, await instanceTypesOfPools(this.context));
+    const plan = await this.context.plan(asOf(snapshot, since));
+    this.noteLaunches(plan, formatTime(clock.now()));
     // Those that need no node of their own, or fit nowhere, are not asked about again.
-    for (const { metadata } of waiting) this.#ledger.knowPod(metadata.uid ?? '');
-    this.#count();
+    for (const { metadata } of waiting) this.ledger.knowPod(metadata.uid ?? '');
+    this.count();
   }
 
   /** One look, if anything changed since the last. */
   async look(): Promise<void> {
-    const { clock, cluster } = this.#context;
+    const { clock, cluster } = this.context;
     const now = formatTime(clock.now());
-    this.#ledger.set({ now });
+    this.ledger.set({ now });
     const changedAt = cluster.changedAt();
-    if (this.#changedAt === changedAt) return;
-    const snapshot = snapshotFor(this.#context, await instanceTypesOfPools(this.#context));
-    const plan = await this.#context.plan(snapshot);
-    const round = await roundOver(this.#context, snapshot, new Set());
+    if (this.changedAt === changedAt) return;
+    const snapshot = snapshotFor(this.context, await instanceTypesOfPools(this.context));
+    const plan = await this.context.plan(snapshot);
+    const round = await roundOver(this.context, snapshot, new Set());
     const verdicts = await inSlices(clock, nodeVerdicts(round));
-    this.#context.onVerdicts?.(verdicts);
-    const command = await this.#command(round);
-    this.#noteClaims(verdicts, now);
-    this.#noteMove(command, now);
-    this.#noteVerdicts(verdicts, plan, command);
-    this.#ledger.round(false);
-    this.#count();
-    this.#changedAt = changedAt;
+    this.context.onVerdicts?.(verdicts);
+    const command = await this.command(round);
+    this.noteClaims(verdicts, now);
+    this.noteMove(command, now);
+    this.noteVerdicts(verdicts, plan, command);
+    this.ledger.round(false);
+    this.count();
+    this.changedAt = changedAt;
   }
 
   /** What disruption would start with, in its order. */
-  async #command(round: Round): Promise<Command | undefined> {
-    const { clock } = this.#context;
+  private async command(round: Round): Promise<Command | undefined> {
+    const { clock } = this.context;
     const endMs = clock.now() + searchLimitMs;
     const isTimeUp = (): boolean => clock.now() > endMs;
     return (await inSlices(clock, firstOutcome(round, methods, { isTimeUp })))?.command;
   }
 
-  #noteLaunches(plan: Plan, at: string): void {
-    const { cluster, log, recorder } = this.#context;
+  private noteLaunches(plan: Plan, at: string): void {
+    const { cluster, log, recorder } = this.context;
     for (const { nodePool, chosen, pods } of plan.newNodes) {
       const uids = pods.map((key) => cluster.pods.store.get(key)?.metadata.uid ?? key);
       const { instanceType, capacityType, zone, pricePerHour } = chosen;
       const launch = { at, nodePool, instanceType, capacityType, zone, pricePerHour, pods };
-      if (!this.#ledger.launch(launch, uids)) continue;
+      if (!this.ledger.launch(launch, uids)) continue;
       log.info('would launch', { controller, NodePool: { name: nodePool }, ...chosen, pods: pods.length });
       const pool = cluster.nodePools.get(nodePool);
       if (pool === undefined) continue;
@@ -146,9 +146,9 @@ export class ShadowLoop {
     }
   }
 
-  #noteMove(command: Command | undefined, at: string): void {
+  private noteMove(command: Command | undefined, at: string): void {
     if (command === undefined) return;
-    const { cluster, log, recorder } = this.#context;
+    const { cluster, log, recorder } = this.context;
     const decided = decisionOf(command);
     if (decided === 'no-op' || decided === 'reboot') return;
     const decision = decided === 'replace' ? 'replace' : 'delete';
@@ -158,7 +158,7 @@ export class ShadowLoop {
     );
     const { reason, savings: savingsPerHour } = command;
     const uids = command.members.map(({ machine, name }) => machine.claim?.metadata.uid ?? name);
-    if (!this.#ledger.move({ at, reason, decision, nodes, replacements, savingsPerHour }, uids)) return;
+    if (!this.ledger.move({ at, reason, decision, nodes, replacements, savingsPerHour }, uids)) return;
     log.info('would disrupt', { controller, reason, decision, nodes, replacements, savingsPerHour });
     const pool = cluster.nodePools.get(command.members[0]?.poolName ?? '');
     if (pool === undefined) return;
@@ -166,25 +166,25 @@ export class ShadowLoop {
     recorder.publish({ type: 'Normal', reason: 'ShadowDisruption', message, subject: aboutPool(pool) });
   }
 
-  /** NodeClaims that came or went since the last look: somebody else's doing. */
-  #noteClaims(verdicts: readonly NodeVerdict[], at: string): void {
+  /** NodeClaims that came or went since the last look: someone else's doing. */
+  private noteClaims(verdicts: readonly NodeVerdict[], at: string): void {
     const prices = new Map(verdicts.map(({ nodeClaim, pricePerHour }) => [nodeClaim, pricePerHour]));
-    const before = this.#claims;
+    const before = this.claims;
     const now = new Map<string, SeenClaim>();
-    for (const claim of this.#context.cluster.claims.list()) {
+    for (const claim of this.context.cluster.claims.list()) {
       const { uid = '', name = '' } = claim.metadata;
       // A claim has a price once its machine is known.
       const known = prices.get(name) ?? before?.get(uid)?.pricePerHour ?? 0;
       const seen = { at, name, nodePool: poolOf(claim), instanceType: typeOf(claim), pricePerHour: known };
       if (before !== undefined && !before.has(uid) && known === 0) continue;
       now.set(uid, seen);
-      if (before !== undefined && !before.has(uid)) this.#ledger.claimMade(seen, uid);
+      if (before !== undefined && !before.has(uid)) this.ledger.claimMade(seen, uid);
     }
-    for (const [uid, seen] of before ?? []) if (!now.has(uid)) this.#ledger.claimRemoved({ ...seen, at }, uid);
-    this.#claims = now;
+    for (const [uid, seen] of before ?? []) if (!now.has(uid)) this.ledger.claimRemoved({ ...seen, at }, uid);
+    this.claims = now;
   }
 
-  #noteVerdicts(verdicts: readonly NodeVerdict[], plan: Plan, command: Command | undefined): void {
+  private noteVerdicts(verdicts: readonly NodeVerdict[], plan: Plan, command: Command | undefined): void {
     const managed = verdicts.filter(({ nodeClaim }) => nodeClaim !== undefined);
     const sums = { remove: 0, replace: 0, keep: 0, blockers: {} as Record<string, number> };
     for (const verdict of managed) {
@@ -193,8 +193,8 @@ export class ShadowLoop {
       const code = verdictCode(verdict);
       sums.blockers[code] = (sums.blockers[code] ?? 0) + 1;
     }
-    countVerdicts(this.#verdictGauges, verdicts);
-    this.#ledger.set({
+    countVerdicts(this.verdictGauges, verdicts);
+    this.ledger.set({
       nodes: managed.length,
       costPerHour: managed.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0),
       savingsPerHour: command?.savings ?? 0,
@@ -203,16 +203,16 @@ export class ShadowLoop {
     });
   }
 
-  #count(): void {
-    const { totals, savingsPerHour, costPerHour } = this.#ledger.report;
-    this.#metrics.launches.set(totals.wouldLaunch);
-    this.#metrics.launchesCost.set(totals.wouldLaunchPerHour);
-    this.#metrics.seenLaunches.set(totals.launched);
-    this.#metrics.seenLaunchesCost.set(totals.launchedPerHour);
-    this.#metrics.moves.set(totals.wouldRemove, { decision: 'delete' });
-    this.#metrics.moves.set(totals.wouldReplace, { decision: 'replace' });
-    this.#metrics.savings.set(savingsPerHour);
-    this.#metrics.cost.set(costPerHour);
+  private count(): void {
+    const { totals, savingsPerHour, costPerHour } = this.ledger.report;
+    this.metrics.launches.set(totals.wouldLaunch);
+    this.metrics.launchesCost.set(totals.wouldLaunchPerHour);
+    this.metrics.seenLaunches.set(totals.launched);
+    this.metrics.seenLaunchesCost.set(totals.launchedPerHour);
+    this.metrics.moves.set(totals.wouldRemove, { decision: 'delete' });
+    this.metrics.moves.set(totals.wouldReplace, { decision: 'replace' });
+    this.metrics.savings.set(savingsPerHour);
+    this.metrics.cost.set(costPerHour);
   }
 }
 

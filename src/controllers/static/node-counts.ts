@@ -1,5 +1,5 @@
 // How many nodes a pool has, wants and may have. Counts come from the claims themselves; only two things are remembered
-// here: claims a disruption command is about to replace, and room under the pool's node limit that somebody took but has
+// here: claims a disruption command is about to replace, and room under the pool's node limit that someone took but has
 // not turned into a claim yet. Whoever creates nodes for a static pool asks here first, so that two of them together stay
 // within the limit.
 import { label, type NodeClaim, type NodePool } from '../../api/index.ts';

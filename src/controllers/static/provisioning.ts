@@ -85,7 +85,7 @@ export function templateClaim(pool: NodePool, facts: ProviderFacts): NodeClaim {
   return claimFromTemplate({ pool, instanceTypes: [], facts }, requirements);
 }
 
-/** A claim began to leave, or is gone: somebody has to take its place. */
+/** A claim began to leave, or is gone: someone has to take its place. */
 function isLoss(before: NodeClaim | undefined, after: NodeClaim | undefined): boolean {
   const isStaying = (claim: NodeClaim | undefined): boolean =>
     claim !== undefined && claim.metadata.deletionTimestamp === undefined;

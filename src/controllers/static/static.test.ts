@@ -188,7 +188,7 @@ describe('the node limit of a static pool', () => {
   });
 });
 
-test('a claim about to be replaced is not made up for', async () => {
+test('a claim about to be replaced is not counted as missing', async () => {
   await pool(2);
   await bench.run(1_000);
   await settle();
@@ -197,7 +197,7 @@ test('a claim about to be replaced is not made up for', async () => {
   expect(await staying()).toHaveLength(2);
 });
 
-test('a node marked for deletion is made up for', async () => {
+test('a node marked for deletion is replaced', async () => {
   await pool(2);
   await bench.run(1_000);
   await settle();

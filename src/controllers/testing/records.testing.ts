@@ -1,4 +1,4 @@
-// Ports that only remember what they were told: events, metrics and log lines, for tests to look at.
+// Ports that only remember what they were given: events, metrics and log lines, for tests to look at.
 import type { Labels, Log, LogFields, MetricDefinition, Metrics, RecordedEvent, Recorder } from '../../ports/index.ts';
 
 export function recordedEvents(): Recorder & { list: RecordedEvent[] } {

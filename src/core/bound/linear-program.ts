@@ -1,5 +1,5 @@
 // A linear program as plain arrays, by column: minimise cost·x subject to rowLower ≤ Ax ≤ rowUpper, 0 ≤ x ≤ upper. Who
-// solves it is somebody else's business.
+// solves it is someone else's business.
 
 export interface LinearProgram {
   readonly cost: readonly number[];

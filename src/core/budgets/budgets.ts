@@ -1,6 +1,6 @@
 // How many nodes of a pool may be disrupted now, for a reason. Budgets are bounds: the tightest active one that speaks
 // about the reason decides, none means no bound, and an unreadable schedule anywhere in the pool means none at all may go,
-// because nobody knows what its author wanted to protect.
+// because it is unknown what its author wanted to protect.
 
 import { parseGoDuration } from '../../base/index.ts';
 import type { DisruptionBudget } from '../kube/objects.ts';
@@ -42,7 +42,7 @@ export function remainingDisruptions(
   return Math.max(0, allowedDisruptions(budgets, reason, total, nowMs) - consuming);
 }
 
-/** Schedules nobody can read, for telling their author. */
+/** Schedules that cannot be read, for a report to their author. */
 export function unreadableSchedules(budgets: readonly DisruptionBudget[]): string[] {
   return budgets.flatMap(({ schedule }) =>
     schedule !== undefined && cronOf(schedule) === undefined ? [schedule] : [],

@@ -9,7 +9,7 @@ const at = (text: string): number => Date.parse(text);
 const berlin = (line: string): CronSchedule => inTimeZone(parseCron(line) as CronSchedule, 'Europe/Berlin');
 const next = (line: string, from: string): string => new Date(berlin(line).nextAfter(at(from)) ?? 0).toISOString();
 
-test('names of time zones are told from other words', () => {
+test('names of time zones are distinguished from other words', () => {
   expect(['UTC', 'Europe/Berlin', 'America/New_York'].every(isTimeZone)).toBe(true);
   expect(['Berlin', 'Mars/Olympus'].some(isTimeZone)).toBe(false);
 });

@@ -54,7 +54,7 @@ describe('devices that types bring', () => {
     expect(newNodeOf(result, item).annotations).toMatchObject({ [annotation.requestedDraDrivers]: 'gpu.example.com' });
   });
 
-  test('are no help to pods that fit no type', () => {
+  test('do not help pods that fit no type', () => {
     const item = asking('20', 'a', 'c');
     const result = planned([deviceClass(), claim('c'), item], { types: [bare, four] });
     expect(reason(result, item)).toContain('InsufficientResources');

@@ -39,14 +39,14 @@ const models = (...names: string[]): SnapshotObject =>
 describe('a list of alternatives', () => {
   const item = user('a', 'c');
 
-  test('is met by its first entry that can be had', () => {
+  test('is met by its first entry that is available', () => {
     const own = claim('c', [oneOf(wanting('x'), wanting('y'))]);
     expectScheduled(planned([models('y'), deviceClass(), own, item]), item);
     expectScheduled(planned([models('x'), deviceClass(), own, item]), item);
     expectUnscheduled(planned([models('z'), deviceClass(), own, item]), item);
   });
 
-  test('takes the earlier entry where both can be had, so that the later one stays free', () => {
+  test('takes the earlier entry where both are available, so that the later one stays free', () => {
     const items = [user('a', 'c'), user('b', 'only-y')];
     const result = planned([
       models('x', 'y'),

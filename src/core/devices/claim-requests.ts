@@ -47,7 +47,7 @@ export interface ClaimWork {
   readonly key: string;
   /** The same for claims that ask for the same. */
   readonly like: string;
-  /** One of each list is to be had; most lists have one entry. */
+  /** One of each list is available; most lists have one entry. */
   readonly requests: readonly (readonly DeviceRequest[])[];
   readonly common: readonly CommonAttribute[];
 }

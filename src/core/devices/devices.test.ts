@@ -162,7 +162,7 @@ describe('pools', () => {
     ['two devices of one name', { devices: [device('x'), device('x')] }],
     ['two counter sets of one name', { devices: gpus(1), sharedCounters: [{ name: 'c' }, { name: 'c' }] }],
     [
-      'a counter nobody has',
+      'a counter no one has',
       { devices: gpus(1, { consumesCounters: [{ counterSet: 'c', counters: { slots: { value: '1' } } }] }) },
     ],
   ])('a pool with %s is invalid: skipped for a number, fatal for all', (_, parts) => {

@@ -1,5 +1,5 @@
 // A node that devices are planned for. One under construction can still become several instance types, and holds devices
-// for each of them: those it brings with it, which are nobody else's business, and published ones, which nobody else can
+// for each of them: those it brings with it, which are no one else's business, and published ones, which no one else can
 // have as long as one of its types might need them. Published devices that all its types agree on are certain.
 
 import type { Device } from './device-pools.ts';

@@ -83,7 +83,7 @@ export class Together extends Several implements DeviceUse {
   }
 }
 
-/** One of them, nobody knows which: the most that any of them would mean. */
+/** One of them, unknown which: the most that any of them would mean. */
 export class AnyOf extends Several implements DeviceUse {
   isInUse(device: Device): boolean {
     return this.parts.every((part) => part.isInUse(device));

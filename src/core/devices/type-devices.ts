@@ -1,5 +1,5 @@
 // The devices a node of some instance type will bring, as its provider declares them: pools of devices that are not
-// published yet, and which of them will have an attribute in common whose value nobody knows before the node runs.
+// published yet, and which of them will have an attribute in common whose value is unknown before the node runs.
 
 import type { ResourceSlice } from '../kube/device-objects.ts';
 import type { AttributeBinding, DynamicResources, ResourceSliceTemplate } from '../snapshot.ts';

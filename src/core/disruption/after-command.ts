@@ -1,5 +1,5 @@
 // The snapshot as it would be some minutes after a command: its nodes are gone, its replacements are there and quiet, and
-// pods are where the planner put them. For looking ahead; nothing is told to anybody.
+// pods are where the planner put them. For looking ahead; nothing is reported to anybody.
 
 import { label } from '../../api/names.ts';
 import { namespacedKey, type Pod } from '../kube/objects.ts';

@@ -145,11 +145,11 @@ describe('drift', () => {
       const other = [...machine('a', { type: 'c4', ...leaving }), running('a', { cpu: '3', created })];
       expect(finish(driftCommand(world(...other))).command?.replacements).toHaveLength(1);
     }
-    // Nobody else wants the node that is not ready yet: then it has to be waited for.
+    // No one else wants the node that is not ready yet: then it has to be waited for.
     expect(finish(driftCommand(world())).refused[0]?.answer.message).toMatch(/would schedule against uninitialized/);
   });
 
-  test('is not held by a value nobody can read', () => {
+  test('is not held by a value that cannot be read', () => {
     expect(isBlocked(protectedFor('soon'))).toBe(false);
     expect(isBlocked(protectedFor('true'))).toBe(true);
   });

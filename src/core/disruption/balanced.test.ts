@@ -32,7 +32,7 @@ describe('the score of a move', () => {
     expect(scoreOf(-1)).toMatchObject({ score: 0, approved: false });
   });
 
-  test('is zero in a pool whose cost nobody knows', () => {
+  test('is zero in a pool whose cost is unknown', () => {
     const types = [instanceType({ name: 'c4', price: Number.NaN })];
     const unknown = roundOf([balanced(), ...pair()], { types });
     expect(unknown.scores(membersOf(unknown, 'default-a'), 0.4)[0]).toMatchObject({ score: 0, approved: false });
@@ -55,7 +55,7 @@ describe('a move of several pools', () => {
   });
 });
 
-test('pods of nodes that are no candidates count in the disruption of their pool', () => {
+test('pods of nodes that are not candidates count in the disruption of their pool', () => {
   const alone = roundOf([balanced(), ...pair()]);
   const guarded = running('default-b', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
   const crowded = roundOf([balanced(), ...pair(), guarded, running('default-b', { deleting: true })]);

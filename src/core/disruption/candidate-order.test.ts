@@ -6,7 +6,7 @@ import { daemonSet, finish, fleetOf, machine, names, pool, roundOf, running, sta
 import { multiNodeCommand, prefixCommand } from './multi-node.ts';
 import { singleNodeCommand } from './single-node.ts';
 
-test('of several things that keep a node the first in order is told', () => {
+test('of several things that keep a node the first in order is reported', () => {
   const restless = machine('a', {
     initialized: false,
     annotations: { [annotation.doNotDisrupt]: 'true' },

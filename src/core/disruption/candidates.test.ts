@@ -52,7 +52,7 @@ describe('a node is a candidate unless', () => {
     expect(firstOf(annotated('1h'))).toBeUndefined();
   });
 
-  test('its pool is missing, belongs to somebody else, or offers no instance types', () => {
+  test('its pool is missing, belongs to someone else, or offers no instance types', () => {
     expect(firstOf(fleetOf(machine('a')))).toBe('NodePool not found (NodePool=default)');
     const foreign = { ...provider, nodeClasses: ['Other.example.com'] };
     expect(firstOf(fleetOf([pool(), ...machine('a')], { provider: foreign }))).toBe(
@@ -99,7 +99,7 @@ describe('a pod that must not be disturbed', () => {
     expect(firstOf(fleetOf([pool(), ...patient, protectedPod()]))).toBe(message);
   });
 
-  test('protects for the duration it names, and not at all with a value nobody can read', () => {
+  test('protects for the duration it names, and not at all with a value that cannot be read', () => {
     const since = (startTime: string, value: string) =>
       protectedPod({ annotations: { [annotation.doNotDisrupt]: value }, status: { startTime } });
     const at = (startTime: string, value: string) =>
@@ -181,7 +181,7 @@ describe('a pool counts', () => {
     ).toEqual({ total: 3, consuming: 2 });
   });
 
-  test('the price of a node by its own zone and capacity type, whether it can be had today or not', () => {
+  test('the price of a node by its own zone and capacity type, whether it is available today or not', () => {
     const types = [
       instanceType({
         name: 'c4',

@@ -34,11 +34,11 @@ export interface Blocker {
   readonly message: string;
   /** The pod concerned, as `namespace/name`. */
   readonly pod?: string;
-  /** Nobody is told: it is not ours, or known already. */
+  /** Not reported: it is not ours, or known already. */
   readonly silent?: boolean;
 }
 
-/** Why the machine is no candidate, in the order in which things must change; empty for candidates. */
+/** Why the machine is not a candidate, in the order in which things must change; empty for candidates. */
 export function* blockersOf(fleet: Fleet, member: Member, kind: DisruptionClass): Generator<Blocker> {
   const { machine, poolName } = member;
   if (member.isQueued) {

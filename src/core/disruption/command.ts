@@ -34,9 +34,9 @@ export interface Command {
 }
 
 /** What the texts of a command are about. */
-type Told = Pick<Command, 'members' | 'replacements' | 'repair' | 'terminateFirst'>;
+type CommandParts = Pick<Command, 'members' | 'replacements' | 'repair' | 'terminateFirst'>;
 
-export function decisionOf({ members, replacements, repair, terminateFirst }: Told): Decision {
+export function decisionOf({ members, replacements, repair, terminateFirst }: CommandParts): Decision {
   if (members.length === 0) return 'no-op';
   if (repair?.action === 'RebootNode') return 'reboot';
   if (terminateFirst !== undefined) return 'terminate-first';
@@ -49,13 +49,13 @@ export function podCount({ members }: Pick<Command, 'members'>): number {
 }
 
 /** `replace: [a, b] -> [1 replacement]` */
-export function commandText(command: Told): string {
+export function commandText(command: CommandParts): string {
   const names = command.members.map((member) => member.name).join(', ');
   return `${decisionOf(command)}: [${names}]${replacementText(command.replacements.length)}`;
 }
 
 /** The same for one node of several that go together. */
-export function partText(command: Told, member: Member): string {
+export function partText(command: CommandParts, member: Member): string {
   const { members } = command;
   if (members.length === 1) return commandText(command);
   return `${decisionOf(command)}: [${member.name}] (part of ${members.length}-node consolidation)`;

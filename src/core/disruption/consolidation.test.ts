@@ -76,7 +76,7 @@ describe('one node', () => {
     expect(names(outcome.command?.members)).toEqual(['a']);
   });
 
-  test('may move its pods to nodes nobody manages', () => {
+  test('may move its pods to nodes no one manages', () => {
     const [unmanaged] = machine('free', { type: 'c16', labels: { [label.nodePool]: '' } }) as [SnapshotObject];
     const outcome = single([pool(), unmanaged, ...machine('a', { type: 'c8' }), running('a')]);
     expect(outcome.command).toMatchObject({ replacements: [], placements: [{ name: 'free' }] });
@@ -253,7 +253,7 @@ describe('several nodes', () => {
     expect(multi([pool(), ...light]).command).toMatchObject({ replacements: [], savings: 0.8 });
   });
 
-  test('nodes whose price nobody knows go together too, where they can simply go', () => {
+  test('nodes whose price is unknown go together too, where they can simply go', () => {
     const unknown = ['a', 'b', 'c'].flatMap((name) => [...machine(name, { zone: 'nowhere' }), running(name)]);
     const { command } = multi([pool(), ...unknown]);
     expect(command?.members).toHaveLength(2);

@@ -11,7 +11,7 @@ export function rescheduleCost(pods: Iterable<Pod>): number {
   return cost;
 }
 
-/** The same for a node that is no candidate: every pod that is not a daemon counts. */
+/** The same for a node that is not a candidate: every pod that is not a daemon counts. */
 export function residentCost(pods: Iterable<Pod>): number {
   let cost = 1;
   for (const pod of pods) if (!isOwnedByDaemonSet(pod)) cost += Math.max(0, evictionCost(pod));

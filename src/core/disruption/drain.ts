@@ -14,7 +14,7 @@ export interface DrainProblem {
 
 const mostNamed = 3;
 
-/** Undefined while nobody has deleted it; the first says how the drain stands. */
+/** Undefined while no one has deleted it; the first says how the drain stands. */
 export function drainProblems(fleet: Fleet, { machine, pods }: Member): DrainProblem[] | undefined {
   const deleted = machine.claim?.metadata.deletionTimestamp ?? machine.node?.metadata.deletionTimestamp;
   if (deleted === undefined) return undefined;

@@ -18,7 +18,7 @@ export function requirementsDrifted(
   return !table.computeCompatible(setOf(labelSpecs(labels)), setOf(requirements), 'strict');
 }
 
-/** The node's type is no longer offered, or not where and how the node was launched; whether it can be had today is no matter. */
+/** The node's type is no longer offered, or not where and how the node was launched; whether it is available today does not matter. */
 export function instanceTypeGone(labels: Labels, types: readonly InstanceTypeSpec[], facts: ProviderFacts): boolean {
   const type = types.find((each) => each.name === labels[label.instanceType]);
   if (type === undefined) return true;
@@ -27,7 +27,7 @@ export function instanceTypeGone(labels: Labels, types: readonly InstanceTypeSpe
   return !type.offerings.some((offering) => table.computeCompatible(wanted, setOf(offering.requirements), 'wellKnown'));
 }
 
-/** A reserved node may live on as an on-demand one, so losing its reservation is no drift. */
+/** A reserved node may live on as an on-demand one, so losing its reservation is not drift. */
 function launchedAs(
   table: RequirementTable,
   set: RequirementSet,

@@ -1,4 +1,4 @@
-// Which candidates a method may act on. What a user can change about it is told as an Unconsolidatable event; what will
+// Which candidates a method may act on. What a user can change about it is reported as an Unconsolidatable event; what will
 // change by itself (the quiet time is not over) or is another method's business is not.
 
 import { label } from '../../api/names.ts';

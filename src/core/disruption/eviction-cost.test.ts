@@ -36,7 +36,7 @@ describe('the cost of evicting a pod', () => {
     expect(evictionCost(pod(-2_147_483_648))).toBe(-10);
   });
 
-  test.each(['', 'high', '1.5', '1e3'])('ignores the deletion cost "%s", which is no whole number', (text) =>
+  test.each(['', 'high', '1.5', '1e3'])('ignores the deletion cost "%s", which is not a whole number', (text) =>
     expect(evictionCost(pod(undefined, text))).toBe(1),
   );
 });

@@ -8,7 +8,7 @@ const deletionCostUnit = 2 ** 27;
 const priorityUnit = 2 ** 25;
 const mostCost = 10;
 
-/** Of one pod. Its own word on disruption counts before the deletion cost; what is no whole number is ignored. */
+/** Of one pod. Its own word on disruption counts before the deletion cost; what is not a whole number is ignored. */
 export function evictionCost({ metadata, spec }: Pod): number {
   const deletionCost =
     wholeNumber(metadata.annotations?.[annotation.disruptionCost]) ??

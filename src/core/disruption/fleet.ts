@@ -26,7 +26,7 @@ export interface Member {
   readonly zone: string | undefined;
   readonly capacityType: string | undefined;
   readonly isTypeKnown: boolean;
-  /** USD per hour; zero if nobody knows. */
+  /** USD per hour; zero if unknown. */
   readonly price: number;
   readonly rescheduleCost: number;
   readonly isNominated: boolean;
@@ -249,7 +249,7 @@ export function conditionOf(conditions: readonly Condition[] | undefined, type: 
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** The price of the offering the node was launched as, whether it could be had today or not. */
+/** The price of the offering the node was launched as, whether it is available today or not. */
 function priceOf(type: InstanceTypeSpec, zone: string, capacityType: string): number {
   const has = (requirements: InstanceTypeSpec['requirements'], key: string, value: string): boolean =>
     requirements.some((each) => each.key === key && each.operator === 'In' && each.values?.includes(value) === true);

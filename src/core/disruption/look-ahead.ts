@@ -21,7 +21,8 @@ const mostPods = 1_500;
 const mostSteps = 80;
 /** Of two ways that cost nearly the same the one that moves fewer pods: what a moved pod counts, in pods' average prices. */
 const movedPodWeight = 0.1;
-const cent = 1e-9;
+/** Prices per hour that differ by less are the same: sums of them in another order differ in the last digits. */
+const priceTolerance = 1e-9;
 
 export interface Step {
   readonly command: Command;
@@ -126,14 +127,14 @@ export function* bestWay(round: Round, options: WayOptions = {}): Sliced<Way> {
   const total = (way: Way): number => way.pricePerHour + weight * way.evictions;
   const isBetter = (way: Way, than: Way): boolean => {
     const less = total(than) - total(way);
-    return less > cent || (less > -cent && way.commands.length < than.commands.length);
+    return less > priceTolerance || (less > -priceTolerance && way.commands.length < than.commands.length);
   };
   const usual = yield* follow(round, search, ordinary, isTimeUp);
   let best = usual;
   const consider = function* (choice: Choice): Sliced<void> {
     if (isTimeUp()) return;
     const way = yield* follow(round, search, choice, isTimeUp);
-    if (way.pricePerHour <= usual.pricePerHour + cent && isBetter(way, best)) best = way;
+    if (way.pricePerHour <= usual.pricePerHour + priceTolerance && isBetter(way, best)) best = way;
   };
   if (ahead.length > 0) yield* consider(inSequence(ahead));
   yield* consider(greedy);

@@ -14,7 +14,7 @@ interface Load {
   readonly pods: number;
 }
 
-/** A new node that could be had, and nothing as cheap is larger. */
+/** A new node that is available, and nothing as cheap is larger. */
 export interface Target {
   readonly poolName: string;
   readonly instanceType: string;

@@ -303,7 +303,7 @@ describe('the Balanced policy', () => {
 });
 
 describe('pods that move', () => {
-  test('are not sent to a node somebody is deleting, even while its claim does not leave yet', () => {
+  test('are not sent to a node someone is deleting, even while its claim does not leave yet', () => {
     const ending = machine('b', { nodeMetadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
     const decide = (other: SnapshotObject[]) => {
       const round = roundOf([pool(), ...machine('a'), ...other, running('a'), running('b', { cpu: '2' })]);
@@ -387,7 +387,7 @@ describe('preferences', () => {
 });
 
 describe('consolidation among pools', () => {
-  test('works beside a pool without instance types, and evicts pods nobody owns', () => {
+  test('works beside a pool without instance types, and evicts pods no one owns', () => {
     const orphan = pod({ node: 'a', cpu: '1' });
     const instanceTypes = [
       { nodePool: 'default', items: sizes },

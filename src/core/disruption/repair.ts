@@ -70,14 +70,14 @@ export function* remedy(round: Round, member: Member, repair: Repair): Sliced<Co
   return command(partsOf(move));
 }
 
-/** It is scaled down first; nobody is told. */
+/** It is scaled down first, without a report. */
 const surplus: Problem = {
   code: 'Surplus',
   message: 'static NodePool has more nodes than spec.replicas',
   silent: true,
 };
 
-/** So many nodes of its pool are broken, for however long, that replacing them one by one is no answer. */
+/** So many nodes of its pool are broken, for however long, that replacing them one by one is not an answer. */
 export function outbreakOf(round: Round, { poolName }: Member): Problem | undefined {
   const { policies } = round.fleet.movable.repairs ?? {};
   const own = round.fleet.members.filter((each) => each.poolName === poolName && each.machine.node !== undefined);

@@ -31,7 +31,7 @@ const mostRemixed = 16;
 /** Sets that brought nothing better before the search for them ends. */
 const mostInVain = 6;
 /** Savings that differ by less are the same. */
-const cent = 1e-9;
+const priceTolerance = 1e-9;
 
 export class SetSearch {
   /** Nodes that may go and whose pools' budgets have room, the best savings for the trouble first. */
@@ -112,7 +112,7 @@ export class SetSearch {
     for (const set of this.windows(dearest)) {
       if (this.work <= 0 || inVain >= mostInVain || this.isTimeUp()) break;
       const found = yield* this.ask(set, 'several');
-      const isBetter = found !== undefined && found.answer.savings > (best?.answer.savings ?? 0) + cent;
+      const isBetter = found !== undefined && found.answer.savings > (best?.answer.savings ?? 0) + priceTolerance;
       if (isBetter) best = found;
       inVain = isBetter ? 0 : inVain + 1;
     }
@@ -207,7 +207,7 @@ export class SetSearch {
         if (set.length < 2) continue;
         trials -= 1;
         const found = yield* this.tryIfAffordable(set);
-        if (found === undefined || worth(found) <= worth(current) + cent) continue;
+        if (found === undefined || worth(found) <= worth(current) + priceTolerance) continue;
         current = found;
         improved = true;
       }
@@ -239,7 +239,7 @@ export class SetSearch {
   }
 
   private judged(members: readonly Member[], answer: Consolidation, pods: number): Found | undefined {
-    if (answer.kind === 'none' || (answer.kind === 'replace' && answer.savings <= cent)) return undefined;
+    if (answer.kind === 'none' || (answer.kind === 'replace' && answer.savings <= priceTolerance)) return undefined;
     const scores = this.round.scores(members, answer.savings);
     if (scores.every(({ approved }) => approved)) return { members, answer, scores, pods };
     this.rejected = { members, scores };

@@ -1,4 +1,4 @@
-// Where pods may go when their nodes do, and what is told when they cannot.
+// Where pods may go when their nodes do, and what is reported when they cannot.
 import { describe, expect, test } from 'vitest';
 import { label } from '../../api/names.ts';
 import { instanceType, pod } from '../testing/builders.testing.ts';

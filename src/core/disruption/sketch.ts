@@ -49,7 +49,7 @@ export interface Sketch {
   readonly free: Float64Array;
   readonly zoneOf: Int32Array;
   readonly topologyGroups: number;
-  /** New nodes to be had, by template, the cheapest first; room by column of the sketch. */
+  /** New nodes available, by template, the cheapest first; room by column of the sketch. */
   readonly targets: readonly (readonly Target[])[];
   readonly pricePerHour: number;
 }

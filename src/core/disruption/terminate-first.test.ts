@@ -22,7 +22,7 @@ describe('a static pool at its limit', () => {
   const fixed = (spec = {}) => ({ ...pool('default', {}, { replicas: 2, limits: { nodes: '2' }, ...spec }), status });
   const text = 'static NodePool is at its node limit and cannot stage a replacement';
 
-  test('lets a drifted node go first behind the gate; without it the node stays and is told', () => {
+  test('lets a drifted node go first behind the gate; without it the node stays and is reported', () => {
     const objects = [fixed(), ...drifted('a'), ...machine('b')];
     const { command } = staticDriftCommands(round(objects));
     expect(command).toMatchObject({ terminateFirst: 'static-at-limit', replacements: [], members: [{ name: 'a' }] });

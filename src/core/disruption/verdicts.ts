@@ -53,7 +53,7 @@ export interface NodeVerdict {
 }
 
 const suggestions: Readonly<Record<string, string>> = {
-  NotManaged: 'nothing to do: it belongs to somebody else',
+  NotManaged: 'nothing to do: it is not managed by Kerf',
   AlreadyDisrupting: 'nothing to do: it is on its way out',
   Leaving: 'nothing to do: it is on its way out',
   DrainBlocked:
@@ -157,7 +157,7 @@ function driftOf({ machine, pool }: Member): Pick<NodeVerdict, 'drift'> {
 /** By the first method that would take it; by the one that is named first if none would. */
 function* judge(round: Round, member: Member): Sliced<Judged> {
   const draining = drainProblems(round.fleet, member);
-  if (draining !== undefined) return kept(told(draining));
+  if (draining !== undefined) return kept(reported(draining));
   if (member.repair === undefined) return yield* undamaged(round, member);
   const repaired = yield* broken(round, member, member.repair);
   if (repaired.verdict !== 'keep' || repaired.blockers[0]?.code === 'RebootDue') return repaired;
@@ -175,7 +175,7 @@ function* undamaged(round: Round, member: Member): Sliced<Judged> {
 }
 
 function* undrifted(round: Round, member: Member): Sliced<Judged> {
-  const blockers = told(blockersOf(round.fleet, member, 'graceful'));
+  const blockers = reported(blockersOf(round.fleet, member, 'graceful'));
   const { machine } = member;
   if (machine.claim === undefined || machine.node === undefined || member.isQueued) return kept(blockers);
   // Without its pool there are no settings that could keep it.
@@ -184,18 +184,18 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
   const problems = isEmpty
     ? emptinessProblems(member, (each) => round.hasBufferPods(each))
     : consolidationProblems(member);
-  blockers.push(...told(problems));
+  blockers.push(...reported(problems));
   const reason: DisruptionReason = isEmpty ? 'Empty' : 'Underutilized';
   blockers.push(...budgetBlockers(round, member, reason));
   if (isEmpty) return blockers.length > 0 ? kept(blockers, member.price) : goes('remove', reason, member.price);
   if (member.index < 0 || member.isStatic || !member.isTypeKnown) return kept(blockers);
   const isKeptByPods = blockers.some(({ code }) => code.startsWith('Pod'));
   const answer = isKeptByPods ? yield* round.freedSingle(member) : yield* round.singleInSlices(member);
-  if (answer.kind === 'none') return kept([...blockers, ...told([answer, ...(answer.also ?? [])])]);
+  if (answer.kind === 'none') return kept([...blockers, ...reported([answer, ...(answer.also ?? [])])]);
   const unbalanced = round.scores([member], answer.savings).find((score) => !score.approved);
   if (unbalanced !== undefined) {
     const message = `Balanced policy: score ${unbalanced.score.toFixed(2)} is below ${balancedThreshold.toFixed(2)}`;
-    blockers.push(...told([{ code: 'Unbalanced', message }]));
+    blockers.push(...reported([{ code: 'Unbalanced', message }]));
   }
   if (blockers.length > 0) return kept(blockers, answer.savings);
   return answer.kind === 'delete'
@@ -210,17 +210,17 @@ function* undrifted(round: Round, member: Member): Sliced<Judged> {
 }
 
 function* broken(round: Round, member: Member, repair: Repair): Sliced<Judged> {
-  const blockers = told(blockersOf(round.fleet, member, 'repair'));
+  const blockers = reported(blockersOf(round.fleet, member, 'repair'));
   if (member.isQueued || member.pool === undefined) return kept(blockers);
   const outbreak = outbreakOf(round, member);
-  if (outbreak !== undefined) blockers.push(...told([outbreak]));
+  if (outbreak !== undefined) blockers.push(...reported([outbreak]));
   if (member.machine.initialized) blockers.push(...budgetBlockers(round, member, 'Unhealthy'));
   const found = yield* remedy(round, member, repair);
-  if ('code' in found) blockers.push(...told([found]));
+  if ('code' in found) blockers.push(...reported([found]));
   if (blockers.length > 0 || 'code' in found) return kept(blockers);
   if (repair.action === 'RebootNode') {
     const message = `would be rebooted in place: condition ${repair.condition} is ${repair.status} (${repair.reason})`;
-    return kept(told([{ code: 'RebootDue', message }]));
+    return kept(reported([{ code: 'RebootDue', message }]));
   }
   const chosen = found.replacements.flatMap((each) => (each.kind === 'planned' ? [each.node.chosen] : []));
   const verdict = found.replacements.length > 0 ? 'replace' : 'remove';
@@ -228,17 +228,18 @@ function* broken(round: Round, member: Member, repair: Repair): Sliced<Judged> {
 }
 
 function* drifted(round: Round, member: Member): Sliced<Judged> {
-  const blockers = told(blockersOf(round.fleet, member, 'eventual'));
+  const blockers = reported(blockersOf(round.fleet, member, 'eventual'));
   if (member.index < 0 || member.isQueued) return kept(blockers);
   blockers.push(...budgetBlockers(round, member, 'Drifted'));
   if (member.isStatic) {
     const stuck = exchangeProblem(round, member);
-    if (stuck?.kind === 'blocked') blockers.push(...told([stuck.answer]));
+    if (stuck?.kind === 'blocked') blockers.push(...reported([stuck.answer]));
     if (blockers.length > 0) return kept(blockers);
     return goes(stuck === undefined ? 'replace' : 'remove', 'Drifted', 0);
   }
   const move = yield* driftMove(round, member, 'TerminateFirstDrift');
-  if (move.kind === 'blocked') return kept([...blockers, ...told([{ code: 'PodsDoNotFit', message: move.message }])]);
+  if (move.kind === 'blocked')
+    return kept([...blockers, ...reported([{ code: 'PodsDoNotFit', message: move.message }])]);
   if (blockers.length > 0) return kept(blockers);
   const chosen = move.nodes.map((node) => node.chosen);
   return goes(chosen.length > 0 ? 'replace' : 'remove', 'Drifted', move.savings, chosen, move.placements);
@@ -253,7 +254,7 @@ function budgetBlockers(round: Round, member: Member, reason: DisruptionReason):
   const [unreadable] = unreadableSchedules(budgetsOf(pool));
   if (unreadable !== undefined) {
     const message = `a budget of NodePool ${name} has a schedule that cannot be read ("${unreadable}"), so no node may go`;
-    return told([{ code: 'Budget', message }]);
+    return reported([{ code: 'Budget', message }]);
   }
   const untilMs = opensMs();
   const until = untilMs === undefined ? '' : `, until ${formatTime(untilMs)}`;
@@ -265,7 +266,7 @@ function budgetBlockers(round: Round, member: Member, reason: DisruptionReason):
       : `the budgets of NodePool ${name} allow ${allowed} of ${nodes} to be out at once for ${reason}, and ${out}${until}`;
   const closed =
     untilMs === undefined ? 'this budget allows no disruption: change it' : 'wait until then, or change it';
-  return told([{ code: 'Budget', message, ...(allowed === 0 ? { suggestion: closed } : {}) }]);
+  return reported([{ code: 'Budget', message, ...(allowed === 0 ? { suggestion: closed } : {}) }]);
 }
 
 /** Nodes of static pools are exchanged one for one, so for a while there is one more. */
@@ -306,8 +307,8 @@ interface Problem {
   readonly suggestion?: string;
 }
 
-/** With what to do about it; what is the same about several pods is told once. */
-function told(problems: Iterable<Problem>): VerdictBlocker[] {
+/** With what to do about it; what is the same about several pods is reported once. */
+function reported(problems: Iterable<Problem>): VerdictBlocker[] {
   const byText = new Map<string, { problem: Problem; pods: string[] }>();
   for (const problem of problems) {
     // A pod that is named in the text is not named again.
@@ -336,7 +337,7 @@ function inOrder<T extends { problem: Problem }>(all: readonly T[]): readonly T[
   return all.map((each) => (isOfPod(each) ? (ofPods.next().value as T) : each));
 }
 
-/** Time alone does not free it: somebody has to change something. */
+/** Time alone does not free it: someone has to change something. */
 const isChangeable = ({ suggestion = '' }: VerdictBlocker): boolean => !/^(wait|nothing to do)\b/.test(suggestion);
 
 function kept(blockers: readonly VerdictBlocker[], ifFreed = 0): Judged {

@@ -58,7 +58,7 @@ export class WhatIf {
   private readonly basePods: number[] = [];
   private readonly podsOf = new Map<string, number[]>();
   private readonly unplaceable = new Map<string, MoveError[]>();
-  /** Nodes somebody deletes whose claims do not leave yet: they take nothing more. */
+  /** Nodes someone deletes whose claims do not leave yet: they take nothing more. */
   private readonly ending: Uint8Array;
   /** These, and nodes that pods came to or went from just now. */
   private readonly restless: Uint8Array;

@@ -31,7 +31,7 @@ const perturbation = 1e-6;
 const surplus = -1;
 
 export class Cover<P extends Package> {
-  /** The worth of one of each thing; of things nobody wants, nothing. */
+  /** The worth of one of each thing; of things no one wants, nothing. */
   readonly worth: Float64Array;
   readonly packages: P[];
   /** Exchanges made so far: the unit its work is counted in. */

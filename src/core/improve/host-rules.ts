@@ -32,7 +32,7 @@ export class HostRuleBook {
       const after = most + (countedIn.has(rule) ? 1 : 0);
       owns.set(rule, Math.min(owns.get(rule) ?? Number.POSITIVE_INFINITY, after));
     }
-    // Addresses are not told apart: two pods that could share a port on two of them get hosts of their own.
+    // Addresses are not distinguished: two pods that could share a port on two of them get hosts of their own.
     for (const { port, protocol } of ports) {
       const rule = this.numberOf(portName({ port, protocol }));
       countedIn.add(rule);

@@ -97,7 +97,7 @@ test('of two nearly equal ways the one with fewer nodes wins, because a node cos
   expect(chosen({ nodeCostPerHour: 40 })).toEqual(['large']);
 });
 
-test('the cost of a node is no part of the price of a plan', () => {
+test('the cost of a node is not part of the price of a plan', () => {
   const objects = [nodePool(), ...pods(60, { cpu: '1' })];
   expect(plan(objects, { types, settings: { nodeCostPerHour: 0.5 } }).pricePerHour).toBe(15);
 });

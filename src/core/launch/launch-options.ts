@@ -38,7 +38,7 @@ export function launchOptions(
   );
 }
 
-/** The capacity types the types can be had as, sorted. Only offerings that would add one are looked at. */
+/** The capacity types the types are available as, sorted. Only offerings that would add one are looked at. */
 export function launchCapacityTypes(
   types: readonly InstanceTypeSpec[],
   requirements: readonly RequirementSpec[],

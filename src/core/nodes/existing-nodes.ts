@@ -106,7 +106,7 @@ export function existingNode(
       attached.set(driver, new Set([...(attached.get(driver) ?? []), ...claims]));
     }
   }
-  // Daemons nobody expected must not make room appear.
+  // Daemons no one expected must not make room appear.
   for (const [name, amount] of daemonsToCome) if (amount < 0) daemonsToCome.set(name, 0);
   takeFrom(free, daemonsToCome);
   for (const name of free.keys()) resources.column(name);

@@ -39,7 +39,7 @@ export type NewClaimVerdict = 'placed' | 'refused' | 'deferred';
 
 export class ClaimPacking {
   readonly claims: Claim[] = [];
-  /** A pod that nobody takes as it should be may go to any domain its rules accept. */
+  /** A pod that no one takes as it should be may go to any domain its rules accept. */
   lastResort = false;
   private readonly world: World;
   private readonly table: RequirementTable;

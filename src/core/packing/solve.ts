@@ -1,5 +1,5 @@
 // The packing itself: pods are taken in queue order, each is offered to nodes that exist, to nodes under construction and
-// to a fresh node, weaker and weaker, and goes to the end of the queue if nobody takes it. Affinity to pods that come
+// to a fresh node, weaker and weaker, and goes to the end of the queue if no one takes it. Affinity to pods that come
 // later and spreads that need alternation resolve themselves that way; the loop ends when a whole round brings nothing.
 // Pods that are left over then get a second chance in domains that are not the emptiest, but keep their rules, and a third
 // where other nodes can leave them room under the limits of their pool.

@@ -60,7 +60,7 @@ export function isReschedulable(pod: Pod): boolean {
 /** How long past its time a terminating pod is waited for: after that its kubelet is taken for dead. */
 const stuckAfterMs = 60_000;
 
-/** A drain has something to do with it: it would not stay on a disrupted node, and somebody still ends it. */
+/** A drain has something to do with it: it would not stay on a disrupted node, and someone still ends it. */
 export function isDrainable(pod: Pod, nowMs: number): boolean {
   return !toleratesDisruption(pod) && !isStuckTerminating(pod, nowMs) && !isOwnedByNode(pod);
 }
@@ -96,7 +96,7 @@ export function isDoNotDisruptActive(pod: Pod, nowMs: number): boolean {
   return nowMs < doNotDisruptEndsMs(pod);
 }
 
-/** Until when the annotation protects the pod: never ending while nobody can say when, long past without protection. */
+/** Until when the annotation protects the pod: never ending while no one can say when, long past without protection. */
 export function doNotDisruptEndsMs(pod: Pod): number {
   const value = pod.metadata.annotations?.[annotation.doNotDisrupt];
   if (value === undefined) return Number.NEGATIVE_INFINITY;

@@ -123,7 +123,7 @@ export class Catalogue {
     }
     return {
       name: spec.name,
-      // Nearly every type has a label nobody else has: looking for its equal would be in vain.
+      // Nearly every type has a label no one else has: looking for its equal would be in vain.
       set: this.context.table.setOfItsOwn(this.requirementsOf(spec.requirements)),
       capacity,
       rows,

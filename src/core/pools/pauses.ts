@@ -13,7 +13,7 @@ export interface Pause {
 export function pauseOf(state: PoolStateEntry | undefined, nowMs: number): Pause | undefined {
   const until = state?.pausedUntil;
   if (state === undefined || until === undefined) return undefined;
-  // A time that cannot be read does not open a pool that somebody closed.
+  // A time that cannot be read does not open a pool that someone closed.
   if ((parseTime(until) ?? Number.POSITIVE_INFINITY) <= nowMs) return undefined;
   return { until, code: state.pausedBecause?.code ?? '', message: state.pausedBecause?.message ?? '' };
 }

@@ -1,5 +1,5 @@
-// What the provider says about label keys: which are well known (a node will have them even if nobody says so), which
-// nobody may use, and older spellings. Every requirement is normalised here before anything else looks at it.
+// What the provider says about label keys: which are well known (a node will have them even if no one says so), which
+// no one may use, and older spellings. Every requirement is normalised here before anything else looks at it.
 
 import { capacityType, label, normalizedLabels, wellKnownLabels } from '../../api/names.ts';
 import type { Operator, ProviderFacts, RequirementSpec } from '../snapshot.ts';

@@ -44,7 +44,7 @@ test('two requirements intersect when some value of the world satisfies both', (
   fc.assert(
     fc.property(anyRequirement, anyRequirement, (a, b) => {
       const both = intersection(a, b);
-      // Complements always have values nobody mentions; concrete results must really have one.
+      // Complements always have values no one mentions; concrete results must really have one.
       const hasSome = both.complement || both.values.length > 0;
       expect(intersects(a, b)).toBe(hasSome);
       expect(intersects(a, b)).toBe(intersects(b, a));
@@ -79,7 +79,7 @@ test('In without values is DoesNotExist, and nothing exceeds the largest integer
   expect(operatorOf(requirementOf('k', 'Gt', ['9223372036854775807']))).toBe('DoesNotExist');
 });
 
-test('bounds exclude values that are no integers, and are written as Gte and Lte', () => {
+test('bounds exclude values that are not integers, and are written as Gte and Lte', () => {
   const between = intersection(requirementOf('k', 'Gt', ['1'], 2), requirementOf('k', 'Lt', ['5']));
   expect(members(between)).toEqual(['2', '3', '4']);
   expect(operatorOf(between)).toBe('Exists');

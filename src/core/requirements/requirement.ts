@@ -2,7 +2,7 @@
 // comparisons are all one form: a set of values or its complement, optional inclusive integer bounds, and the number of
 // distinct values to stay flexible over (minValues). Requirements never change; operations make new ones.
 //
-// Rules matched (Karpenter 1.14): bounds exclude values that are no integers; a concrete set drops its bounds after
+// Rules matched (Karpenter 1.14): bounds exclude values that are not integers; a concrete set drops its bounds after
 // intersecting; the larger minValues wins.
 
 import type { Operator, RequirementSpec } from '../snapshot.ts';

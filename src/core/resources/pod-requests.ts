@@ -1,6 +1,6 @@
 // What a pod needs, by Kubernetes' rules: containers and sidecars together, or the largest init container beside the
 // sidecars started before it, whichever is more; pod-level requests instead if given; overhead on top; while a resize is
-// under way the larger of what is wished and what is held. Limits stand in for requests nobody wrote.
+// under way the larger of what is wished and what is held. Limits stand in for requests no one wrote.
 
 import type { Container, ContainerStatus, Pod, PodSpec, ResourceRequirements } from '../kube/objects.ts';
 import type { ResourceQuantities } from '../snapshot.ts';

@@ -46,7 +46,7 @@ export class OfferingMemory {
     this.forget();
     const nowMs = this.options.clock.elapsed();
     const known = this.entries.get(keyOf(name));
-    // A suspicion is no failure that the next one could add to.
+    // A suspicion is not a failure that the next one could add to.
     const spell = spellAfter(known?.isSuspected === true ? undefined : known?.spell, nowMs);
     this.set({ name, spell, reason, isSuspected: false, isOver: false });
     if (isShortage) this.suspect(name, nowMs);

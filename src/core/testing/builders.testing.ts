@@ -213,7 +213,7 @@ export interface NodeParts {
   metadata?: Fields;
 }
 
-/** A node nobody manages, unless its provider id meets a claim's. */
+/** A node no one manages, unless its provider id meets a claim's. */
 export function node(parts: NodeParts = {}): SnapshotObject {
   const name = parts.name ?? 'node-1';
   const allocatable = parts.allocatable ?? { cpu: '4', memory: '8Gi', pods: '20' };

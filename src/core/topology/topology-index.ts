@@ -94,7 +94,7 @@ export interface TopologyIndexContext {
   readonly boundPods: readonly Pod[];
 }
 
-const nobody: readonly TopologyGroup[] = [];
+const noGroups: readonly TopologyGroup[] = [];
 
 export class TopologyIndex {
   readonly groups: readonly TopologyGroup[];
@@ -119,7 +119,7 @@ export class TopologyIndex {
     const owners = boundOwners(context, bound);
     yield;
     const index = new TopologyIndex(context);
-    yield* index.countNobody();
+    yield* index.startCounting();
     for (const { group, node } of owners) index.count(group, node, index.counting);
     yield;
     yield* index.countBound(bound);
@@ -148,7 +148,7 @@ export class TopologyIndex {
 
   /** Groups whose selector and namespaces take in a pod with these labels; equal answers are the same object. */
   selecting(namespace: string, labels: Labels): readonly TopologyGroup[] {
-    if (this.groups.length === 0) return nobody;
+    if (this.groups.length === 0) return noGroups;
     let identity = namespace;
     for (const key in labels) identity += `\n${key}=${labels[key]}`;
     let selected = this.selectedBy.get(identity);
@@ -187,7 +187,7 @@ export class TopologyIndex {
       const node = this.context.nodes.get(pod.spec?.nodeName ?? '');
       if (node === undefined) continue;
       for (const group of this.countedIn(pod)) {
-        // Nobody asks about hosts that are gone, but for whether a pod to be near is anywhere at all.
+        // No one asks about hosts that are gone, but for whether a pod to be near is anywhere at all.
         if (!group.isHostname || group.kind === 'affinity') this.uncount(writable(group), group, node);
       }
     }
@@ -212,7 +212,7 @@ export class TopologyIndex {
   }
 
   private computeCountedIn(pod: Pod): readonly TopologyGroup[] {
-    if (isTerminal(pod)) return nobody;
+    if (isTerminal(pod)) return noGroups;
     const namespace = namespaceOf(pod);
     const counted: TopologyGroup[] = [];
     if (!isTerminating(pod)) {
@@ -226,7 +226,7 @@ export class TopologyIndex {
     for (const term of keepAwayTerms(pod)) {
       counted.push(this.context.groups.affinity('antiAffinity', term, namespace, true));
     }
-    return counted.length === 0 ? nobody : counted;
+    return counted.length === 0 ? noGroups : counted;
   }
 
   private uncount(own: Counting, group: TopologyGroup, node: TopologyNode): void {
@@ -281,7 +281,7 @@ export class TopologyIndex {
     return list;
   }
 
-  private *countNobody(): Sliced<void> {
+  private *startCounting(): Sliced<void> {
     for (const group of this.groups) {
       this.counting.push(this.emptyCounts(group));
       yield;
@@ -318,7 +318,7 @@ export class TopologyIndex {
       for (const group of this.selecting(namespace, pod.metadata.labels ?? {})) {
         if (!group.inverse) this.count(group, node, counts);
       }
-      // A rule without a selector selects nobody new, yet counts everybody who is there.
+      // A rule without a selector selects no one new, yet counts everybody who is there.
       for (const group of anyNamespace) {
         if (!group.inverse && group.namespaces.has(namespace)) this.count(group, node, counts);
       }
@@ -354,7 +354,7 @@ function boundOwners(
 ): { group: TopologyGroup; node: TopologyNode }[] {
   const owners: { group: TopologyGroup; node: TopologyNode }[] = [];
   const keepingAway = bound.filter((pod) => keepAwayTerms(pod).length > 0 && !isTerminal(pod));
-  // By name: the first group that refuses a pod is the reason it is told, and must not depend on the order of objects.
+  // By name: the first group that refuses a pod is the reason that is reported, and must not depend on the order of objects.
   for (const pod of keepingAway.sort(byKey)) {
     const node = nodes.get(pod.spec?.nodeName ?? '') as TopologyNode;
     for (const term of keepAwayTerms(pod)) {

@@ -98,7 +98,7 @@ export class TopologyState {
 
   /**
    * What the prepared rules make of a node with these labels: the narrowed set, or undefined if it is not acceptable.
-   * Nodes that exist must have the label; on new ones a well-known label that nobody has narrowed is a choice still open.
+   * Nodes that exist must have the label; on new ones a well-known label that no one has narrowed is a choice still open.
    */
   narrow(rules: TopologyRules, set: RequirementSet, labels: UndefinedKeys): RequirementSet | undefined {
     let result = set;
@@ -124,7 +124,7 @@ export class TopologyState {
     return true;
   }
 
-  /** Like `narrow` for a new node, whose domain must be the emptiest for every spread; or, as a last resort, can be had. */
+  /** Like `narrow` for a new node, whose domain must be the emptiest for every spread; or, as a last resort, be available. */
   narrowTo(
     rules: TopologyRules,
     set: RequirementSet,
@@ -162,7 +162,7 @@ export class TopologyState {
     return !own.some((count, at) => count >= 0 && count < (own[id] as number) && isAllowed(mask, at));
   }
 
-  /** The best domain that can be had; if none can, the best. */
+  /** The best domain that is available; if none is, the best. */
   private obtainable(
     key: KeyRules,
     mask: Uint8Array | undefined,
@@ -255,7 +255,7 @@ export class TopologyState {
       for (const id of options) if (own[id] === 0 && isAllowed(allowed, id)) options[kept++] = id;
     } else {
       const inhabited = own.some((count, id) => count > 0 && isAllowed(allowed, id));
-      // Nobody to join yet: a pod that would attract itself may open one domain.
+      // No one to join yet: a pod that would attract itself may open one domain.
       const opens = !inhabited && self;
       if (opens) key.collapse = true;
       for (const id of options) {

@@ -47,7 +47,7 @@ export function volumeAlternatives(context: VolumeContext, pod: Pod): VolumeAlte
         own.filter((other) => !onlyAgreeing || table.intersects(set, other)).map((other) => table.meet(set, other)),
       );
     const agreeing = combine(true);
-    // If everything contradicts everything the pod keeps the contradiction, and is told so where it would be placed.
+    // If everything contradicts everything the pod keeps the contradiction, and is reported where it would be placed.
     contradictory ||= agreeing.length === 0;
     sets = agreeing.length > 0 ? agreeing : combine(false);
   }
@@ -78,7 +78,7 @@ function alternativesOfVolume(context: VolumeContext, volumeName: string): Requi
   if (!context.objects.volumes.has(volumeName)) {
     return `getting persistent volume, "${volumeName}" not found (PersistentVolume=${volumeName})`;
   }
-  // The data of a local volume stays behind anyway when the pod moves, so its host name binds nobody.
+  // The data of a local volume stays behind anyway when the pod moves, so its host name binds no one.
   const isLocal = Boolean(spec?.local) || Boolean(spec?.hostPath);
   const alternatives: RequirementSet[] = [];
   for (const term of spec?.nodeAffinity?.required?.nodeSelectorTerms ?? []) {

@@ -1,7 +1,16 @@
 // Healthy clusters in which machines, credentials or the network are broken: exactly the root causes are named.
 import { test } from 'vitest';
 import { condition, minutesAgo, object } from '../case.testing.ts';
-import { add, type Cluster, event, expectCauses, get, healthy, unregistered, waitingPod } from './field.testing.ts';
+import {
+  add,
+  event,
+  expectCauses,
+  type FieldCluster,
+  get,
+  healthy,
+  unregistered,
+  waitingPod,
+} from './field.testing.ts';
 
 const T = 'registration/undiagnosed-timeout';
 const N = 'nodes/i-0ff10x100000/console.txt';
@@ -196,7 +205,7 @@ const ownPending = (msg: string) =>
     },
     'kube-system',
   );
-const oneSystem = (e: Cluster) => {
+const oneSystem = (e: FieldCluster) => {
   e.objects = e.objects.filter(
     (o) => !['system-1', 'karpenter-5697769d6c-cdwc1', 'coredns-5697769d6c-aaaa1'].includes(o.metadata.name),
   );
@@ -315,7 +324,7 @@ const irsa = (sub: string) => ({
 });
 const crash =
   '{"level":"ERROR","time":"2026-03-01T11:59:00.000Z","logger":"controller","message":"panic","error":"operation error STS: AssumeRoleWithWebIdentity, https response error StatusCode: 403, RequestID: 1, api error AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"}\n';
-const oidc = (e: Cluster) => {
+const oidc = (e: FieldCluster) => {
   e.aws['eks-describe-cluster'].cluster.identity = {
     oidc: { issuer: 'https://oidc.eks.us-east-1.amazonaws.com/id/ABC' },
   };

@@ -1,14 +1,14 @@
 // Clusters of other releases: what is right there must not be held against them, and what they left behind must be seen.
 import { describe, test } from 'vitest';
 import { minutesAgo, object } from '../case.testing.ts';
-import { add, type Cluster, expectCauses, get, healthy, unregistered, waitingPod } from './field.testing.ts';
+import { add, expectCauses, type FieldCluster, get, healthy, unregistered, waitingPod } from './field.testing.ts';
 
-const imageOf = (cluster: Cluster, tag: string): void => {
+const imageOf = (cluster: FieldCluster, tag: string): void => {
   const [container] = get(cluster, 'Deployment', 'karpenter').spec.template.spec.containers;
   container.image = `public.ecr.aws/karpenter/controller:${tag}`;
 };
 
-function beta(tag: string): Cluster {
+function beta(tag: string): FieldCluster {
   const cluster = healthy();
   imageOf(cluster, tag);
   for (const stored of cluster.objects) {

@@ -3,10 +3,10 @@ import { test } from 'vitest';
 import { condition, minutesAgo, object } from '../case.testing.ts';
 import {
   add,
-  type Cluster,
   claim,
   event,
   expectCauses,
+  type FieldCluster,
   get,
   healthy,
   type Loose,
@@ -37,7 +37,7 @@ const onNode = (name: string, node: string, rest: Loose = {}, ns = 'shop') =>
     },
     ns,
   );
-const old = (e: Cluster, n: string, min = 20000) => {
+const old = (e: FieldCluster, n: string, min = 20000) => {
   get(e, 'Node', n).metadata.creationTimestamp = minutesAgo(min);
   return e;
 };
@@ -523,7 +523,7 @@ test('names scheduling/allocatable-overestimated: overestimated', () => {
   );
   expectCauses(e, ['scheduling/allocatable-overestimated']);
 });
-const win = (e: Cluster) => {
+const win = (e: FieldCluster) => {
   const nc = get(e, 'EC2NodeClass', 'default');
   nc.spec.amiSelectorTerms = [{ alias: 'windows2022@latest' }];
   nc.status.amis = [{ id: 'ami-1', name: 'Windows_Server-2022-English-Core-EKS_Optimized-1.32-2026' }];
@@ -548,7 +548,7 @@ test('names windows/dns-group-missing: windows dns group', () => {
 test('names crd/removed-api-version: old provisioner', () => {
   const e = healthy();
   add(e, object('Provisioner', 'default', { apiVersion: 'karpenter.sh/v1alpha5', spec: {} }));
-  get({ objects: [e.objects.at(-1)] } as Cluster, 'Provisioner', 'default').apiVersion = 'karpenter.sh/v1alpha5';
+  get({ objects: [e.objects.at(-1)] } as FieldCluster, 'Provisioner', 'default').apiVersion = 'karpenter.sh/v1alpha5';
   expectCauses(e, ['crd/removed-api-version']);
 });
 test('names crd/nodeclassref-incomplete: ref', () => {

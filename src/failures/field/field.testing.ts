@@ -16,7 +16,7 @@ export function evidenceIn(where: Where, text: string): CaseEvidence {
 /** An object as parsed, whose fields tests change as they like. */
 export type Loose = ReturnType<typeof JSON.parse>;
 
-export interface Cluster extends CaseEvidence {
+export interface FieldCluster extends CaseEvidence {
   objects: Loose[];
   aws: Record<string, Loose>;
   texts: Record<string, string>;
@@ -38,16 +38,16 @@ const plain: HealthyShape = {
 };
 
 /** A healthy cluster with its account and logs, to be broken. */
-export const healthy = (over: Partial<HealthyShape> = {}): Cluster =>
-  structuredClone(healthyCluster({ ...plain, ...over })) as Cluster;
+export const healthy = (over: Partial<HealthyShape> = {}): FieldCluster =>
+  structuredClone(healthyCluster({ ...plain, ...over })) as FieldCluster;
 
-export function get(cluster: Cluster, kind: string, name: string): Loose {
+export function get(cluster: FieldCluster, kind: string, name: string): Loose {
   const found = cluster.objects.find((one) => one.kind === kind && one.metadata.name === name);
   if (found === undefined) throw new Error(`the cluster has no ${kind} ${name}`);
   return found;
 }
 
-export function add(cluster: Cluster, ...objects: object[]): Cluster {
+export function add(cluster: FieldCluster, ...objects: object[]): FieldCluster {
   cluster.objects.push(...objects);
   return cluster;
 }

@@ -100,7 +100,7 @@ const harmless: readonly [string, string][] = [
 ];
 
 describe.each(harmless)('%s', (text, places) => {
-  test.each(places.split(','))('is no finding above low (%s)', (where) => {
+  test.each(places.split(','))('is not a finding above low (%s)', (where) => {
     const { findings } = diagnoseCase(evidenceIn(where as Where, text));
     expect(findings.filter((finding) => finding.severity !== 'low' && finding.harmless !== true)).toEqual([]);
   });

@@ -5,21 +5,21 @@
 const classCount = 64;
 
 export class Keywords {
-  readonly #classOf = new Uint8Array(256);
-  readonly #next: Int32Array;
+  private readonly classOf = new Uint8Array(256);
+  private readonly next: Int32Array;
   /** For each state the literals that end there, as indexes; undefined for most. */
-  readonly #ends: (readonly number[] | undefined)[];
+  private readonly ends: (readonly number[] | undefined)[];
 
   /** Literals must be ASCII. */
   constructor(literals: readonly string[]) {
-    this.#numberClasses(literals);
+    this.numberClasses(literals);
     const goto: Int32Array[] = [new Int32Array(classCount).fill(-1)];
     const ends: number[][] = [[]];
     for (const [index, literal] of literals.entries()) {
       let state = 0;
       for (const byte of bytesOf(literal)) {
         const row = goto[state] as Int32Array;
-        const symbol = this.#classOf[byte] as number;
+        const symbol = this.classOf[byte] as number;
         if (row[symbol] === -1) {
           row[symbol] = goto.length;
           goto.push(new Int32Array(classCount).fill(-1));
@@ -29,15 +29,15 @@ export class Keywords {
       }
       ends[state]?.push(index);
     }
-    this.#next = withFailures(goto, ends);
-    this.#ends = ends.map((list) => (list.length === 0 ? undefined : list));
+    this.next = withFailures(goto, ends);
+    this.ends = ends.map((list) => (list.length === 0 ? undefined : list));
   }
 
   /** Calls back for every literal that ends at `position` (exclusive), in order of position. */
   scan(bytes: Uint8Array, from: number, to: number, hit: (literal: number, position: number) => void): void {
-    const next = this.#next;
-    const classOf = this.#classOf;
-    const ends = this.#ends;
+    const next = this.next;
+    const classOf = this.classOf;
+    const ends = this.ends;
     let state = 0;
     for (let at = from; at < to; at += 1) {
       state = next[state * classCount + (classOf[bytes[at] as number] as number)] as number;
@@ -46,16 +46,16 @@ export class Keywords {
     }
   }
 
-  #numberClasses(literals: readonly string[]): void {
+  private numberClasses(literals: readonly string[]): void {
     let used = 0;
     for (const literal of literals) {
       for (const byte of bytesOf(literal)) {
-        if (this.#classOf[byte] !== 0) continue;
+        if (this.classOf[byte] !== 0) continue;
         used += 1;
         if (used >= classCount) throw new Error(`more than ${classCount} different characters in the literals`);
-        this.#classOf[byte] = used;
+        this.classOf[byte] = used;
         const isLower = byte >= 97 && byte <= 122;
-        if (isLower) this.#classOf[byte - 32] = used;
+        if (isLower) this.classOf[byte - 32] = used;
       }
     }
   }

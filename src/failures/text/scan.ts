@@ -55,17 +55,17 @@ export interface TextSource {
 }
 
 export class TextScanner {
-  readonly #codec: Codec;
-  readonly #keywords: Keywords;
-  readonly #targets: Target[] = [];
+  private readonly codec: Codec;
+  private readonly keywords: Keywords;
+  private readonly targets: Target[] = [];
   /** For each literal the targets that it may begin. */
-  readonly #targetsOf: number[][] = [];
+  private readonly targetsOf: number[][] = [];
 
   constructor(catalogue: readonly Failure[], codec: Codec) {
-    this.#codec = codec;
+    this.codec = codec;
     const literals = new Map<string, number[]>();
     const add = (target: Target): void => {
-      const index = this.#targets.push(target) - 1;
+      const index = this.targets.push(target) - 1;
       for (const word of target.sign.words) {
         const known = literals.get(word);
         if (known === undefined) literals.set(word, [index]);
@@ -75,23 +75,23 @@ export class TextScanner {
     for (const { id, signs = [] } of catalogue) for (const sign of signs) add({ id, sign });
     for (const [milestone, { words, pattern }] of Object.entries(milestones))
       add({ sign: { words, pattern }, milestone: milestone as Milestone });
-    this.#keywords = new Keywords([...literals.keys()]);
-    this.#targetsOf.push(...literals.values());
+    this.keywords = new Keywords([...literals.keys()]);
+    this.targetsOf.push(...literals.values());
   }
 
   open(source: TextSource): TextStream {
     return new TextStream(source, {
-      codec: this.#codec,
-      keywords: this.#keywords,
-      targets: this.#targets,
-      targetsOf: this.#targetsOf,
+      codec: this.codec,
+      keywords: this.keywords,
+      targets: this.targets,
+      targetsOf: this.targetsOf,
     });
   }
 
   /** A text that is at hand as a whole. */
   scan(source: TextSource, text: string): ScannedText {
     const stream = this.open(source);
-    stream.push(this.#codec.encode(text));
+    stream.push(this.codec.encode(text));
     return stream.end();
   }
 }
@@ -128,70 +128,70 @@ interface Compiled {
 }
 
 export class TextStream {
-  readonly #source: TextSource;
-  readonly #compiled: Compiled;
-  readonly #progress = new Map<number, Progress>();
-  #buffer = new Uint8Array(0);
+  private readonly source: TextSource;
+  private readonly compiled: Compiled;
+  private readonly progress = new Map<number, Progress>();
+  private buffer = new Uint8Array(0);
   /** Where the part that was not scanned yet begins; lines before it are kept for wrapped signs. */
-  #from = 0;
+  private from = 0;
   /** Line number (from 1) of `#from`. */
-  #line: number;
-  #isWide: boolean | undefined;
-  #seen: SeenLines | undefined;
+  private line: number;
+  private isWide: boolean | undefined;
+  private seen: SeenLines | undefined;
   /** Marks that were seen: once says it all. */
-  readonly #done: Uint8Array;
+  private readonly done: Uint8Array;
 
   constructor(source: TextSource, compiled: Compiled) {
-    this.#source = source;
-    this.#done = new Uint8Array(compiled.targets.length);
-    this.#compiled = compiled;
-    this.#line = 1 + (source.lineOffset ?? 0);
+    this.source = source;
+    this.done = new Uint8Array(compiled.targets.length);
+    this.compiled = compiled;
+    this.line = 1 + (source.lineOffset ?? 0);
   }
 
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
     // PowerShell writes UTF-16: without its zero bytes the ASCII part reads as usual.
-    this.#isWide ??= chunk[0] === 0xff && chunk[1] === 0xfe;
-    const bytes = this.#isWide ? chunk.filter((byte) => byte !== 0) : chunk;
-    const joined = new Uint8Array(this.#buffer.length + bytes.length);
-    joined.set(this.#buffer);
-    joined.set(bytes, this.#buffer.length);
-    this.#buffer = joined;
-    let to = this.#buffer.length;
+    this.isWide ??= chunk[0] === 0xff && chunk[1] === 0xfe;
+    const bytes = this.isWide ? chunk.filter((byte) => byte !== 0) : chunk;
+    const joined = new Uint8Array(this.buffer.length + bytes.length);
+    joined.set(this.buffer);
+    joined.set(bytes, this.buffer.length);
+    this.buffer = joined;
+    let to = this.buffer.length;
     // The last lines wait for those that may follow.
-    for (let lines = 0; lines <= linesAfter && to > 0; lines += 1) to = this.#buffer.lastIndexOf(10, to - 1);
-    if (to + 1 > this.#from) this.#scanTo(to + 1);
-    else if (this.#buffer.length - this.#from > longestLine) this.#scanTo(this.#buffer.length);
+    for (let lines = 0; lines <= linesAfter && to > 0; lines += 1) to = this.buffer.lastIndexOf(10, to - 1);
+    if (to + 1 > this.from) this.scanTo(to + 1);
+    else if (this.buffer.length - this.from > longestLine) this.scanTo(this.buffer.length);
   }
 
   end(): ScannedText {
-    this.#scanTo(this.#buffer.length);
-    const lastTimeMs = lastTimeIn(this.#compiled.codec, this.#buffer) ?? this.#source.timeMs;
-    const lines = this.#line;
+    this.scanTo(this.buffer.length);
+    const lastTimeMs = lastTimeIn(this.compiled.codec, this.buffer) ?? this.source.timeMs;
+    const lines = this.line;
     return {
-      sightings: this.#sightings(),
-      milestones: this.#milestones(),
+      sightings: this.sightings(),
+      milestones: this.milestones(),
       lines,
       ...(lastTimeMs === undefined ? {} : { lastTimeMs }),
     };
   }
 
-  #milestones(): { milestone: Milestone; timeMs: number | undefined }[] {
-    return [...this.#progress].flatMap(([index, { count, lastTimeMs }]) => {
-      const milestone = this.#compiled.targets[index]?.milestone;
+  private milestones(): { milestone: Milestone; timeMs: number | undefined }[] {
+    return [...this.progress].flatMap(([index, { count, lastTimeMs }]) => {
+      const milestone = this.compiled.targets[index]?.milestone;
       return milestone === undefined || count === 0 ? [] : [{ milestone, timeMs: lastTimeMs }];
     });
   }
 
-  #scanTo(to: number): void {
-    const buffer = this.#buffer;
+  private scanTo(to: number): void {
+    const buffer = this.buffer;
     const hits: { target: number; position: number }[] = [];
-    this.#compiled.keywords.scan(buffer, this.#from, to, (literal, position) => {
-      for (const target of this.#compiled.targetsOf[literal] ?? [])
-        if (this.#done[target] === 0) hits.push({ target, position });
+    this.compiled.keywords.scan(buffer, this.from, to, (literal, position) => {
+      for (const target of this.compiled.targetsOf[literal] ?? [])
+        if (this.done[target] === 0) hits.push({ target, position });
     });
-    let line = this.#line;
-    let counted = this.#from;
+    let line = this.line;
+    let counted = this.from;
     const seen = new Set<number>();
     let seenAt = -1;
     for (const { target, position } of hits) {
@@ -204,34 +204,34 @@ export class TextStream {
       seenAt = counted;
       if (seen.has(target)) continue;
       seen.add(target);
-      this.#look(target, position, counted, line);
+      this.look(target, position, counted, line);
     }
     for (let next = buffer.indexOf(10, counted); next >= 0 && next < to; next = buffer.indexOf(10, counted)) {
       line += 1;
       counted = next + 1;
     }
-    this.#line = line;
-    this.#keep(to);
+    this.line = line;
+    this.keep(to);
   }
 
   /** Lets go of what was scanned, but for the lines a wrapped sign may begin in. */
-  #keep(to: number): void {
+  private keep(to: number): void {
     let start = to;
     for (let lines = 0; lines <= linesBefore && start > 1; lines += 1)
-      start = this.#buffer.lastIndexOf(10, start - 2) + 1;
+      start = this.buffer.lastIndexOf(10, start - 2) + 1;
     start = Math.max(start, to - 4 * reach, 0);
-    this.#buffer = this.#buffer.slice(start);
-    this.#from = to - start;
+    this.buffer = this.buffer.slice(start);
+    this.from = to - start;
   }
 
-  #look(index: number, position: number, lineStart: number, line: number): void {
-    const target = this.#compiled.targets[index] as Target;
+  private look(index: number, position: number, lineStart: number, line: number): void {
+    const target = this.compiled.targets[index] as Target;
     const { sign } = target;
-    if (sign.where !== undefined && !sign.where.includes(this.#source.kind)) return;
-    let progress = this.#progress.get(index);
+    if (sign.where !== undefined && !sign.where.includes(this.source.kind)) return;
+    let progress = this.progress.get(index);
     if (progress === undefined) {
       progress = { count: 0, tried: 0, places: [], lastAt: -1 };
-      this.#progress.set(index, progress);
+      this.progress.set(index, progress);
     }
     progress.tried += 1;
     const isSampled = progress.count > sampleAfter && progress.tried % 16 !== 0;
@@ -240,15 +240,15 @@ export class TextStream {
       progress.lastAt = line;
       return;
     }
-    const found = this.#match(sign, position, lineStart);
+    const found = this.match(sign, position, lineStart);
     if (found === undefined) return;
     progress.count += 1;
     progress.lastAt = line;
-    if (target.milestone !== undefined && marks.has(target.milestone)) this.#done[index] = 1;
-    const timeMs = timeIn(found.raw) ?? this.#source.timeMs;
+    if (target.milestone !== undefined && marks.has(target.milestone)) this.done[index] = 1;
+    const timeMs = timeIn(found.raw) ?? this.source.timeMs;
     if (timeMs !== undefined) progress.lastTimeMs = timeMs;
     if (target.id === undefined || progress.places.length >= keptPlaces) return;
-    const { source, kind, about } = this.#source;
+    const { source, kind, about } = this.source;
     progress.places.push({
       id: target.id,
       sign,
@@ -264,16 +264,16 @@ export class TextStream {
     });
   }
 
-  #match(
+  private match(
     sign: Sign,
     position: number,
     lineStart: number,
   ): { match: RegExpExecArray; raw: string; around: string } | undefined {
-    const seen = this.#linesAt(position, lineStart);
+    const seen = this.linesAt(position, lineStart);
     const direct = sign.pattern.exec(seen.line);
     if (direct !== null) {
       const refused = sign.unless?.test(seen.line) === true;
-      return refused ? undefined : { match: direct, raw: seen.raw, around: this.#around(lineStart, seen.end) };
+      return refused ? undefined : { match: direct, raw: seen.raw, around: this.around(lineStart, seen.end) };
     }
     // Wrapped: the lines around, the match touching this one.
     const { before, own, after } = seen.wrapped();
@@ -284,15 +284,15 @@ export class TextStream {
   }
 
   /** The text at a hit, read once for all signs that look at it. */
-  #linesAt(position: number, lineStart: number): SeenLines {
-    const buffer = this.#buffer;
+  private linesAt(position: number, lineStart: number): SeenLines {
+    const buffer = this.buffer;
     const from = Math.max(lineStart, position - reach);
-    if (this.#seen?.from === from && this.#seen.buffer === buffer) return this.#seen;
-    const { codec } = this.#compiled;
+    if (this.seen?.from === from && this.seen.buffer === buffer) return this.seen;
+    const { codec } = this.compiled;
     const end = lineEnd(buffer, position);
     const raw = codec.decode(buffer.subarray(from, Math.min(end, position + reach)));
     let wrapped: Wrapped | undefined;
-    this.#seen = {
+    this.seen = {
       buffer,
       from,
       end,
@@ -305,26 +305,26 @@ export class TextStream {
           after: linesBelow(codec, buffer, end, linesAfter).map(cleanContinuation).join(' '),
         }),
     };
-    return this.#seen;
+    return this.seen;
   }
 
-  #around(lineStart: number, end: number): string {
-    const above = linesAbove(this.#compiled.codec, this.#buffer, lineStart, linesBefore);
-    const below = linesBelow(this.#compiled.codec, this.#buffer, end, linesAfter);
-    const own = this.#compiled.codec.decode(this.#buffer.subarray(lineStart, Math.min(end, lineStart + 2 * reach)));
+  private around(lineStart: number, end: number): string {
+    const above = linesAbove(this.compiled.codec, this.buffer, lineStart, linesBefore);
+    const below = linesBelow(this.compiled.codec, this.buffer, end, linesAfter);
+    const own = this.compiled.codec.decode(this.buffer.subarray(lineStart, Math.min(end, lineStart + 2 * reach)));
     return cleanText([...above, own, ...below].join(' '));
   }
 
-  #sightings(): Sighting[] {
+  private sightings(): Sighting[] {
     const reached = new Map<Milestone, number>();
-    for (const [index, { lastAt, count }] of this.#progress) {
-      const milestone = this.#compiled.targets[index]?.milestone;
+    for (const [index, { lastAt, count }] of this.progress) {
+      const milestone = this.compiled.targets[index]?.milestone;
       if (milestone !== undefined && count > 0) reached.set(milestone, lastAt);
     }
-    return [...this.#progress].flatMap(([index, { count, places, lastAt, lastTimeMs }]) => {
-      const { sign } = this.#compiled.targets[index] as Target;
+    return [...this.progress].flatMap(([index, { count, places, lastAt, lastTimeMs }]) => {
+      const { sign } = this.compiled.targets[index] as Target;
       if (count < (sign.atLeast ?? 1)) return [];
-      if (sign.ownLog === true && !this.#isOwn(reached)) return [];
+      if (sign.ownLog === true && !this.isOwn(reached)) return [];
       if (sign.beside !== undefined && !reached.has(sign.beside)) return [];
       if (sign.until?.some((milestone) => (reached.get(milestone) ?? -1) > lastAt) === true) return [];
       return places.map((place) => ({
@@ -336,11 +336,11 @@ export class TextStream {
   }
 
   /** The autoscaler's own log, by what it says; one that ends in its first line may say it by its name alone. */
-  #isOwn(reached: ReadonlyMap<Milestone, number>): boolean {
-    const { kind, source } = this.#source;
+  private isOwn(reached: ReadonlyMap<Milestone, number>): boolean {
+    const { kind, source } = this.source;
     if (reached.has('autoscaler')) return true;
     if (reached.has('otherComponent')) return false;
-    return kind !== 'log' || (this.#line < shortLog && ownName.test(source));
+    return kind !== 'log' || (this.line < shortLog && ownName.test(source));
   }
 }
 

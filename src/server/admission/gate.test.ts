@@ -15,8 +15,8 @@ const sound = { template: { spec: { nodeClassRef, requirements: [] } } };
 const wanting = (over: object) => ({ template: { spec: { nodeClassRef, requirements: [], ...over } } });
 const zone = 'topology.kubernetes.io/zone';
 
-describe('what cannot be worked with is told by its field', () => {
-  test.each<[what: string, object: KubeObject, told: RegExp]>([
+describe('what cannot be worked with is reported by its field', () => {
+  test.each<[what: string, object: KubeObject, reported: RegExp]>([
     ['no spec', pool('a'), /^spec: Required value/],
     ['an empty spec', pool('a', {}), /^spec.template: Required value/],
     ['no node class', pool('a', { template: { spec: { requirements: [] } } }), /nodeClassRef: Required value/],
@@ -31,15 +31,15 @@ describe('what cannot be worked with is told by its field', () => {
       pool('a', wanting({ requirements: [{ key: zone, operator: 'In', values: ['a', 2] }] })),
       /values\[1\]/,
     ],
-    ['a limit that is no quantity', pool('a', { ...sound, limits: { cpu: 'NaN' } }), /limits.cpu: Invalid value/],
+    ['a limit that is not a quantity', pool('a', { ...sound, limits: { cpu: 'NaN' } }), /limits.cpu: Invalid value/],
     ['a duration that is none', pool('a', wanting({ expireAfter: 'tomorrow' })), /expireAfter: Invalid value/],
     [
-      'requests of a claim that are no quantity',
+      'requests of a claim that are not quantities',
       claim('a', { nodeClassRef, requirements: [], resources: { requests: { cpu: 'NaN' } } }),
       /requests.cpu: Invalid value/,
     ],
     ['a claim without a spec', claim('a'), /^spec: Required value/],
-  ])('%s', (_, bad, told) => expect(specProblems(bad)[0]).toMatch(told));
+  ])('%s', (_, bad, reported) => expect(specProblems(bad)[0]).toMatch(reported));
 
   test('and what only breaks a limit of size is worked with', () => {
     const many = Array.from({ length: 101 }, (_, index) => ({ key: `example.com/${index}`, operator: 'Exists' }));
@@ -77,10 +77,10 @@ describe('the gate', () => {
     expect([...gate.refused.values()].map(({ object: { metadata } }) => metadata.name)).toEqual(['bad']);
   });
 
-  test('makes an object go that can no longer be worked with, and come back when it is mended', async () => {
+  test('makes an object go that can no longer be worked with, and come back when it is fixed', async () => {
     const gate = new AdmissionGate();
-    const told: string[] = [];
-    gate.onRefused = (key) => told.push(key);
+    const reported: string[] = [];
+    gate.onRefused = (key) => reported.push(key);
     const event = (type: 'ADDED' | 'MODIFIED' | 'DELETED', spec: unknown, generation: number) =>
       ({ type, object: pool('a', spec, generation) }) as const;
     const events = [
@@ -95,7 +95,7 @@ describe('the gate', () => {
       'DELETED a',
       'MODIFIED a',
     ]);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     expect(gate.refused.size).toBe(0);
   });
 
@@ -150,7 +150,7 @@ describe('the owner of an object that cannot be worked with', () => {
     );
   });
 
-  test('is not told by us if the object is of another provider', async () => {
+  test('is not reported by us if the object is of another provider', async () => {
     const { conditions, events } = await tell(
       nodePools,
       pool('bad', { template: { spec: { nodeClassRef: { ...nodeClassRef, kind: 'Other' } } } }),

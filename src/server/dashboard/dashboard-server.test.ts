@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeControllers } from '../../cli/up/controllers.ts';
-import { installDefaults, installDefinitions } from '../../cli/up/furniture.ts';
+import { installDefaults, installDefinitions } from '../../cli/up/default-objects.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { createCluster, genericCatalogue, KwokCloud, kwokProviderFacts, SimKube } from '../../sim/index.ts';
 import { silentLog } from '../../telemetry/index.ts';

@@ -314,7 +314,7 @@ export class LiveView {
     return name === undefined ? undefined : this.options.context.cluster.claims.get(name);
   }
 
-  /** Claims by the pods they were made for, as decisions told. */
+  /** Claims by the pods they were made for, as decisions reported. */
   private readonly made = new Map<string, string>();
 
   private noteLaunch(claim: string, pods: readonly string[]): void {

@@ -1,5 +1,5 @@
 // One viewer: server-sent events with what changed, at most twice a second, until the viewer leaves. A viewer that does not
-// keep up is told to look again instead of being given a queue.
+// keep up has to look again instead of being given a queue.
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/index.ts';
 import type { Decision } from '../../ports/index.ts';

@@ -68,7 +68,7 @@ export class WhatIfs {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Resolves with the id; progress and result are told to listeners. */
+  /** Resolves with the id; progress and result are reported to listeners. */
   async start(body: unknown): Promise<WhatIfResult> {
     if (this.running !== undefined) {
       const fix = `wait for it, or DELETE what-if/${this.running.id}`;
@@ -89,7 +89,7 @@ export class WhatIfs {
     return started;
   }
 
-  /** For whoever was not connected when it was told. */
+  /** For whoever was not connected when it was reported. */
   result(id: string): WhatIfResult {
     if (this.last?.id === id) return this.last;
     if (this.running?.id !== id) throw ApiError.notFound(`there is no what-if ${id}; only the last is kept`);

@@ -8,7 +8,7 @@ import type { HeaderLine, RecordingLine } from './recording-lines.ts';
 
 const kinds = new Set(['Recording', 'Objects', 'InstanceTypes', 'Pass', 'Missed', 'Decision']);
 
-/** Ends at a cut; `onCut` is told. Throws for what is not a recording. */
+/** Ends at a cut, after a call of `onCut`. Throws for what is not a recording. */
 export async function* readRecording(file: string, onCut: () => void): AsyncGenerator<RecordingLine> {
   const problem: { error?: unknown } = {};
   const raw = createReadStream(file);

@@ -65,7 +65,7 @@ describe('settings of AWS', () => {
     });
   });
 
-  test('an overhead of the environment that is no number means the default', () => {
+  test('an overhead of the environment that is not a number means the default', () => {
     expect(parse(named, { VM_MEMORY_OVERHEAD_PERCENT: 'much' }).vmMemoryOverheadPercent).toBe(0.075);
     expect(parse(named, { VM_MEMORY_OVERHEAD_PERCENT: '0' }).vmMemoryOverheadPercent).toBe(0);
   });

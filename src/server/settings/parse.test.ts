@@ -28,7 +28,7 @@ test('a flag wins over the environment, which wins over the default', () => {
   expect(settings).toMatchObject({ batchMaxDurationMs: 30_000, metricsPort: 9000 });
 });
 
-test('a malformed number, boolean or duration of the environment keeps the default and is told', () => {
+test('a malformed number, boolean or duration of the environment keeps the default and is reported', () => {
   const { settings, warnings } = parseSettings(
     {},
     { METRICS_PORT: 'x', ENABLE_PROFILING: 'yes', BATCH_IDLE_DURATION: '1 second' },
@@ -84,7 +84,7 @@ test('a variable that begins like ours and is read by nothing is reported', () =
   ]);
 });
 
-test('what Kubernetes says about a Service of our name is no typing error', () => {
+test('what Kubernetes says about a Service of our name is not a typing error', () => {
   const env = {
     KERF_SERVICE_HOST: '10.0.0.1',
     KERF_SERVICE_PORT: '8080',

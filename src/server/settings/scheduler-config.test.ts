@@ -4,7 +4,7 @@ import { parseSchedulerConfig } from './scheduler-config.ts';
 const constraint = { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' };
 const config = (...defaultConstraints: unknown[]) => JSON.stringify({ podTopologySpread: { defaultConstraints } });
 
-test('constraints are read from YAML and JSON; nothing is no constraint', () => {
+test('constraints are read from YAML and JSON; an empty file means no constraint', () => {
   expect(parseSchedulerConfig(config(constraint))).toEqual({ constraints: [constraint] });
   const yaml = `podTopologySpread:
   defaultConstraints:

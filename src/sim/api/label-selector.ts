@@ -49,20 +49,20 @@ function tokenize(text: string): Token[] {
 }
 
 class Reader {
-  readonly #tokens: Token[];
-  #at = 0;
+  private readonly tokens: Token[];
+  private at = 0;
 
   constructor(text: string) {
-    this.#tokens = tokenize(text);
+    this.tokens = tokenize(text);
   }
 
   peek(): Token {
-    return this.#tokens[this.#at] ?? { kind: 'end', text: '' };
+    return this.tokens[this.at] ?? { kind: 'end', text: '' };
   }
 
   take(): Token {
     const token = this.peek();
-    this.#at += 1;
+    this.at += 1;
     return token;
   }
 }

@@ -22,7 +22,7 @@ export interface WriteCall {
   fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
   /** Who owns which field, when server-side apply has worked it out. */
   managedFields?: unknown;
-  /** Hears what the client should be told without refusing it. */
+  /** Receives warnings for the client, which do not refuse the request. */
   warn?(text: string): void;
 }
 

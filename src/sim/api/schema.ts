@@ -19,14 +19,14 @@ export interface Definition {
   wire: Wire;
   /** Dropped when empty. */
   empty?: string[];
-  /** Present even when nobody set them. */
+  /** Present even when no one set them. */
   always?: Record<string, unknown>;
   required?: string[];
   atomic?: boolean;
 }
 
 const definitions = schemas as unknown as Record<string, Definition>;
-// Users name fields; `constructor` must not be found where nobody put it.
+// Users name fields; `constructor` must not be found where no one put it.
 for (const { fields } of Object.values(definitions)) Object.setPrototypeOf(fields, null);
 
 /** `@name`, as fields refer to an object with fields, and the name: taken apart once, since every field is looked up here. */
@@ -69,16 +69,16 @@ const wholeSeconds = new Set<string>();
 
 class Decoder {
   readonly unknown: string[] = [];
-  readonly #kind: string;
-  readonly #version: string;
-  readonly #complete: boolean;
+  private readonly kind: string;
+  private readonly version: string;
+  private readonly complete: boolean;
   /** The way to where the decoder is: fields, places in lists, keys of maps. Only read when something is wrong. */
-  readonly #trail: (string | number | { key: string })[] = [];
+  private readonly trail: (string | number | { key: string })[] = [];
 
   constructor(kind: string, version: string, complete: boolean) {
-    this.#kind = kind;
-    this.#version = version;
-    this.#complete = complete;
+    this.kind = kind;
+    this.version = version;
+    this.complete = complete;
   }
 
   struct(name: string, value: JsonObject): void {
@@ -86,97 +86,97 @@ class Decoder {
     const { fields, always, empty } = definition;
     for (const key in value) {
       const type = fields[key];
-      this.#trail.push(key);
+      this.trail.push(key);
       if (type === undefined) {
-        this.unknown.push(this.#shown());
+        this.unknown.push(this.shown());
         delete value[key];
       } else if (value[key] === null || value[key] === undefined) delete value[key];
-      else value[key] = this.#value(type, value[key], name);
-      this.#trail.pop();
+      else value[key] = this.value(type, value[key], name);
+      this.trail.pop();
     }
-    if (empty !== undefined && this.#complete)
+    if (empty !== undefined && this.complete)
       for (const key of empty) if (key in value && isEmpty(value[key])) delete value[key];
-    if (always === undefined || !this.#complete) return;
+    if (always === undefined || !this.complete) return;
     for (const key in always) {
       const zero = always[key];
       // An empty list or map that is always shown is shown as null.
       if (key in value && !(zero === null && typeof value[key] === 'object' && isEmpty(value[key]))) continue;
-      value[key] = isObject(zero) ? this.#value(fields[key] as FieldType, {}, name) : zero;
+      value[key] = isObject(zero) ? this.value(fields[key] as FieldType, {}, name) : zero;
     }
   }
 
-  #value(type: FieldType, value: unknown, struct: string): unknown {
+  private value(type: FieldType, value: unknown, struct: string): unknown {
     if (typeof type === 'string') {
       const name = structNames.get(type);
-      if (name === undefined) return this.#scalar(type, value, struct);
-      if (!isObject(value)) this.#mismatch(value, struct, goName(name));
+      if (name === undefined) return this.scalar(type, value, struct);
+      if (!isObject(value)) this.mismatch(value, struct, goName(name));
       this.struct(name, value);
       return value;
     }
-    if ('ref' in type) return this.#value(type.ref, value, struct);
+    if ('ref' in type) return this.value(type.ref, value, struct);
     if ('list' in type) {
-      if (!Array.isArray(value)) this.#mismatch(value, struct, goType(type));
+      if (!Array.isArray(value)) this.mismatch(value, struct, goType(type));
       const items = value as unknown[];
       for (let index = 0; index < items.length; index += 1) {
-        this.#trail.push(index);
-        items[index] = this.#value(type.list, items[index] ?? zeroOf(type.list), struct);
-        this.#trail.pop();
+        this.trail.push(index);
+        items[index] = this.value(type.list, items[index] ?? zeroOf(type.list), struct);
+        this.trail.pop();
       }
       return items;
     }
-    if (!isObject(value)) this.#mismatch(value, struct, goType(type));
+    if (!isObject(value)) this.mismatch(value, struct, goType(type));
     const map = value;
     for (const key in map) {
-      this.#trail.push({ key });
-      map[key] = this.#value(type.map, map[key] ?? zeroOf(type.map), struct);
-      this.#trail.pop();
+      this.trail.push({ key });
+      map[key] = this.value(type.map, map[key] ?? zeroOf(type.map), struct);
+      this.trail.pop();
     }
     return map;
   }
 
-  #scalar(type: string, value: unknown, struct: string): unknown {
+  private scalar(type: string, value: unknown, struct: string): unknown {
     switch (type) {
       case 'string':
       case 'bytes':
-        if (typeof value !== 'string') this.#mismatch(value, struct, type === 'bytes' ? '[]uint8' : 'string');
+        if (typeof value !== 'string') this.mismatch(value, struct, type === 'bytes' ? '[]uint8' : 'string');
         return value;
       case 'boolean':
-        if (typeof value !== 'boolean') this.#mismatch(value, struct, 'bool');
+        if (typeof value !== 'boolean') this.mismatch(value, struct, 'bool');
         return value;
       case 'int32':
       case 'int64':
-        if (!Number.isInteger(value)) this.#mismatch(value, struct, type);
+        if (!Number.isInteger(value)) this.mismatch(value, struct, type);
         return value;
       case 'double':
-        if (typeof value !== 'number') this.#mismatch(value, struct, 'float64');
+        if (typeof value !== 'number') this.mismatch(value, struct, 'float64');
         return value;
       case 'quantity':
-        return this.#quantity(value);
+        return this.quantity(value);
       case 'intOrString':
-        if (typeof value !== 'string' && !Number.isInteger(value)) this.#mismatch(value, struct, 'int32');
+        if (typeof value !== 'string' && !Number.isInteger(value)) this.mismatch(value, struct, 'int32');
         return value;
       case 'time':
       case 'microTime':
-        return this.#time(type, value, struct);
+        return this.time(type, value, struct);
       default:
         return value;
     }
   }
 
-  #quantity(value: unknown): string {
+  private quantity(value: unknown): string {
     const text = typeof value === 'number' ? String(value) : value;
     const known = typeof text === 'string' ? canonical.get(text) : undefined;
     if (known !== undefined) return known;
     const quantity = typeof text === 'string' ? tryParseQuantity(text) : undefined;
-    if (quantity === undefined) throw cannotHandle(this.#kind, this.#version, quantityPattern);
+    if (quantity === undefined) throw cannotHandle(this.kind, this.version, quantityPattern);
     const printed = formatQuantity(quantity);
     if (canonical.size > 10_000) canonical.clear();
     canonical.set(text as string, printed);
     return printed;
   }
 
-  #time(type: string, value: unknown, struct: string): string {
-    if (typeof value !== 'string') this.#mismatch(value, struct, 'string');
+  private time(type: string, value: unknown, struct: string): string {
+    if (typeof value !== 'string') this.mismatch(value, struct, 'string');
     const text = value;
     if (type === 'time' && wholeSeconds.has(text)) return text;
     const layout = type === 'time' ? '2006-01-02T15:04:05Z07:00' : '2006-01-02T15:04:05.000000Z07:00';
@@ -184,16 +184,16 @@ class Decoder {
     const ms = match === null ? Number.NaN : Date.parse(text);
     if (match === null || Number.isNaN(ms)) {
       throw cannotHandle(
-        this.#kind,
-        this.#version,
+        this.kind,
+        this.version,
         `parsing time ${JSON.stringify(text)} as "${layout}": cannot parse "${text}" as "2006"`,
       );
     }
     if (type === 'microTime' && match[2]?.length !== 6) {
       const rest = text.slice(19);
       throw cannotHandle(
-        this.#kind,
-        this.#version,
+        this.kind,
+        this.version,
         `parsing time ${JSON.stringify(text)} as "${layout}": cannot parse "${rest}" as ".000000"`,
       );
     }
@@ -206,17 +206,17 @@ class Decoder {
   }
 
   /** Where the decoder is, as people write it. */
-  #shown(): string {
-    return this.#trail.reduce<string>((path, step) => {
+  private shown(): string {
+    return this.trail.reduce<string>((path, step) => {
       if (typeof step === 'number') return `${path}[${step}]`;
       const key = typeof step === 'string' ? step : step.key;
       return path === '' ? key : `${path}.${key}`;
     }, '');
   }
 
-  #mismatch(value: unknown, struct: string, wanted: string): never {
+  private mismatch(value: unknown, struct: string, wanted: string): never {
     // As Go tells it: fields only, without the places in lists and maps.
-    const path = this.#trail.filter((step) => typeof step === 'string').join('.');
+    const path = this.trail.filter((step) => typeof step === 'string').join('.');
     const found = Array.isArray(value)
       ? 'array'
       : typeof value === 'boolean'
@@ -228,7 +228,7 @@ class Decoder {
       path === ''
         ? `Go value of type ${wanted}`
         : `Go struct field ${struct.split('.').at(-1)}.${path} of type ${wanted}`;
-    throw cannotHandle(this.#kind, this.#version, `json: cannot unmarshal ${found} into ${where}`);
+    throw cannotHandle(this.kind, this.version, `json: cannot unmarshal ${found} into ${where}`);
   }
 }
 

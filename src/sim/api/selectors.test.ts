@@ -18,7 +18,7 @@ test.for(cases)('%s on %o', ([selector, labels, matches]) => {
   expect(parseLabelSelector(selector)?.(labels)).toBe(matches);
 });
 
-test('no selector is no restriction; a missing selector object selects nothing, an empty one everything', () => {
+test('without a selector nothing is restricted; a missing selector object selects nothing, an empty one everything', () => {
   expect(parseLabelSelector('')).toBeUndefined();
   expect(labelSelectorMatcher(undefined)({ a: 'b' })).toBe(false);
   expect(labelSelectorMatcher({})({ a: 'b' })).toBe(true);

@@ -67,7 +67,7 @@ export class Faults {
     }
   }
 
-  /** Whether an offering can be had. */
+  /** Whether an offering is available. */
   hasCapacity(faults: KwokFaults, { instanceType, offering }: LaunchOption): boolean {
     const valueOf = (key: string): string =>
       offering.requirements.find((requirement) => requirement.key === key)?.values?.[0] ?? '';

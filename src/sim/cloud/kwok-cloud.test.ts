@@ -6,7 +6,7 @@ import type { KWOKNodeClass, KwokFaults, NodeClaim, NodePool } from '../../api/i
 import { customResourceDefinition, kinds } from '../../api/index.ts';
 import { VirtualClock } from '../../base/index.ts';
 import { type Instance, KubeError, type KubeObject, type Node, resources } from '../../ports/index.ts';
-import { type Cluster, createCluster } from '../cluster.ts';
+import { createCluster, type EmbeddedCluster } from '../cluster.ts';
 import { SimKube } from '../sim-kube.ts';
 import { genericCatalogue } from './catalogue/generic.ts';
 import { kwokProviderFacts } from './catalogue/provider-facts.ts';
@@ -17,7 +17,7 @@ const catalogue = genericCatalogue();
 const crds = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
 
 let clock: VirtualClock;
-let cluster: Cluster;
+let cluster: EmbeddedCluster;
 let kube: SimKube;
 let cloud: KwokCloud;
 
@@ -208,7 +208,7 @@ describe('launching', () => {
     await expect(cloud.create(open)).rejects.toThrow('instance type requirement not found');
   });
 
-  test('an instance type that nobody knows is a mistake in the claim, not a lack of capacity', async () => {
+  test('an instance type that is unknown is a mistake in the claim, not a lack of capacity', async () => {
     const strange = claim('a');
     strange.spec.requirements = [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['nonesuch'] }];
     const failure = cloud.create(strange);
@@ -233,7 +233,7 @@ describe('launching', () => {
     expect((await nodeOf(instance)).metadata.labels).toMatchObject({ [zoneKey]: instance.labels[zoneKey] });
   });
 
-  test('a Node that somebody deletes is a machine that is gone', async () => {
+  test('a Node that someone deletes is a machine that is gone', async () => {
     const instance = await cloud.create(claim('a'));
     await clock.runFor(6_000);
     await kube.delete(resources.nodes, { name: (await nodeOf(instance)).metadata.name ?? '' });

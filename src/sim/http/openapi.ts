@@ -26,43 +26,43 @@ const scalarSchemas: Record<string, JsonObject> = {
 /** Collects the schemas a document needs, following references. */
 class Components {
   readonly schemas: Record<string, JsonObject> = {};
-  readonly #prefix: string;
+  private readonly prefix: string;
 
   constructor(prefix: string) {
-    this.#prefix = prefix;
+    this.prefix = prefix;
   }
 
   ref(name: string): JsonObject {
     const full = `io.k8s.${name}`;
     if (this.schemas[full] === undefined) {
       this.schemas[full] = {};
-      Object.assign(this.schemas[full], this.#struct(definitionOf(name)));
+      Object.assign(this.schemas[full], this.struct(definitionOf(name)));
     }
-    return { $ref: `${this.#prefix}${full}` };
+    return { $ref: `${this.prefix}${full}` };
   }
 
-  #struct(definition: Definition): JsonObject {
+  private struct(definition: Definition): JsonObject {
     return {
       type: 'object',
-      properties: Object.fromEntries(Object.entries(definition.fields).map(([key, type]) => [key, this.#field(type)])),
+      properties: Object.fromEntries(Object.entries(definition.fields).map(([key, type]) => [key, this.field(type)])),
       ...(definition.required && { required: definition.required }),
       ...(definition.atomic === true && { 'x-kubernetes-map-type': 'atomic' }),
     };
   }
 
-  #field(type: FieldType): JsonObject {
+  private field(type: FieldType): JsonObject {
     if (typeof type === 'string') return type.startsWith('@') ? this.ref(type.slice(1)) : (scalarSchemas[type] ?? {});
-    if ('ref' in type) return { ...this.#field(type.ref), 'x-kubernetes-patch-strategy': type.strategy };
+    if ('ref' in type) return { ...this.field(type.ref), 'x-kubernetes-patch-strategy': type.strategy };
     if ('map' in type) {
       return {
         type: 'object',
-        additionalProperties: this.#field(type.map),
+        additionalProperties: this.field(type.map),
         ...(type.atomic === true && { 'x-kubernetes-map-type': 'atomic' }),
       };
     }
     return {
       type: 'array',
-      items: this.#field(type.list),
+      items: this.field(type.list),
       ...(type.mergeKey && { 'x-kubernetes-patch-merge-key': type.mergeKey }),
       ...(type.strategy && { 'x-kubernetes-patch-strategy': type.strategy }),
       ...(type.keys && { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': type.keys }),
@@ -95,7 +95,7 @@ class Components {
       },
       ...marks,
     };
-    return { $ref: `${this.#prefix}${name}` };
+    return { $ref: `${this.prefix}${name}` };
   }
 }
 
@@ -145,18 +145,18 @@ function pathsFor(
 }
 
 export class OpenApi {
-  readonly #registry: Registry;
-  readonly #texts = new Map<string, string>();
-  #seen = -1;
+  private readonly registry: Registry;
+  private readonly texts = new Map<string, string>();
+  private seen = -1;
 
   constructor(registry: Registry) {
-    this.#registry = registry;
+    this.registry = registry;
   }
 
   /** Names every group and version with the address of its document; the hash changes with the content. */
   index(): string {
-    return this.#cached('index', () => {
-      const paths = [...this.#groups()].map(([path]) => {
+    return this.cached('index', () => {
+      const paths = [...this.groups()].map(([path]) => {
         const hash = createHash('sha256')
           .update(this.document(path) ?? '')
           .digest('hex')
@@ -170,19 +170,19 @@ export class OpenApi {
 
   /** OpenAPI v3 of `api/v1` or `apis/apps/v1`. */
   document(path: string): string | undefined {
-    const definitions = this.#groups().get(path);
-    return definitions && this.#cached(path, () => this.#v3(definitions));
+    const definitions = this.groups().get(path);
+    return definitions && this.cached(path, () => this.v3(definitions));
   }
 
   v2(): string {
-    return this.#cached('v2', () => this.#v2());
+    return this.cached('v2', () => this.secondVersion());
   }
 
   v2Protobuf(): Buffer {
-    return openApiV2Protobuf(this.#registry.all(), writeParameters);
+    return openApiV2Protobuf(this.registry.all(), writeParameters);
   }
 
-  #v3(definitions: ResourceDefinition[]): string {
+  private v3(definitions: ResourceDefinition[]): string {
     const components = new Components('#/components/schemas/');
     const paths = pathsFor(definitions, components, {
       parameter: (name) => ({ name, in: 'query', schema: { type: 'string', uniqueItems: true } }),
@@ -192,9 +192,9 @@ export class OpenApi {
     return JSON.stringify({ openapi: '3.0.0', info, paths, components: { schemas: components.schemas } });
   }
 
-  #v2(): string {
+  private secondVersion(): string {
     const components = new Components('#/definitions/');
-    const paths = pathsFor(this.#registry.all(), components, {
+    const paths = pathsFor(this.registry.all(), components, {
       parameter: (name) => ({ name, in: 'query', type: 'string', uniqueItems: true }),
       response: (schema) => ({ description: 'OK', schema }),
       body: (schema) => ({ parameters: [{ name: 'body', in: 'body', required: true, schema }] }),
@@ -202,21 +202,21 @@ export class OpenApi {
     return JSON.stringify({ swagger: '2.0', info, paths, definitions: components.schemas });
   }
 
-  #groups(): Map<string, ResourceDefinition[]> {
-    return Map.groupBy(this.#registry.all(), (definition) =>
+  private groups(): Map<string, ResourceDefinition[]> {
+    return Map.groupBy(this.registry.all(), (definition) =>
       definition.group === '' ? `api/${definition.version}` : `apis/${apiVersionOf(definition)}`,
     );
   }
 
-  #cached(key: string, make: () => string): string {
-    if (this.#seen !== this.#registry.changed) {
-      this.#texts.clear();
-      this.#seen = this.#registry.changed;
+  private cached(key: string, make: () => string): string {
+    if (this.seen !== this.registry.changed) {
+      this.texts.clear();
+      this.seen = this.registry.changed;
     }
-    let text = this.#texts.get(key);
+    let text = this.texts.get(key);
     if (text === undefined) {
       text = make();
-      this.#texts.set(key, text);
+      this.texts.set(key, text);
     }
     return text;
   }

@@ -19,7 +19,7 @@ export interface ResourcePath {
   watch: boolean;
 }
 
-/** Reads `/apis/apps/v1/namespaces/default/deployments/web/scale`; undefined for anything that is no resource path. */
+/** Reads `/apis/apps/v1/namespaces/default/deployments/web/scale`; undefined for anything that is not a resource path. */
 export function parseResourcePath(pathname: string): ResourcePath | undefined {
   const parts = pathname
     .split('/')

@@ -5,10 +5,10 @@ import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RealClock } from '../../runtime/index.ts';
-import { type Cluster, createCluster } from '../cluster.ts';
+import { createCluster, type EmbeddedCluster } from '../cluster.ts';
 import { type ApiServer, serveApi } from './server.ts';
 
-let cluster: Cluster;
+let cluster: EmbeddedCluster;
 let server: ApiServer;
 beforeAll(async () => {
   cluster = await createCluster({ clock: new RealClock() });
@@ -134,7 +134,7 @@ test("any request gets an answer in the API's own form, and the server lives", a
 
 test('bytes that are no HTTP are turned away', async () => {
   const reply = await new Promise<string>((resolve) => {
-    const socket = connect(server.port, '127.0.0.1', () => socket.write('\x16\x03\x01 this is no request\r\n\r\n'));
+    const socket = connect(server.port, '127.0.0.1', () => socket.write('\x16\x03\x01 this is not a request\r\n\r\n'));
     socket.once('data', (data) => resolve(data.toString()));
   });
   expect(reply).toMatch(/^HTTP\/1\.1 400/);
@@ -225,7 +225,7 @@ test('a watch that is not read keeps its place and misses nothing', async () => 
   await quiet.stop();
 });
 
-test('a watcher too far behind is told so', async () => {
+test('a watcher too far behind gets an error that says so', async () => {
   const small = await createCluster({ clock: new RealClock(), historySize: 5 });
   const api = await serveApi(small.machinery);
   for (let index = 0; index < 30; index += 1) {

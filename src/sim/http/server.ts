@@ -224,7 +224,7 @@ function serveDocument(
   if (path === '/openapi/v3') return jsonText(response, openApi.index());
   if (path === '/openapi/v2') {
     if (acceptClauses(request)[0]?.type !== openApiV2Type) return jsonText(response, openApi.v2());
-    // The name under which it is asked for is no legal type to answer with.
+    // The name under which it is asked for is not a legal type to answer with.
     response.writeHead(200, { 'Content-Type': openApiV2Type.replace('@', '.') }).end(openApi.v2Protobuf());
     return undefined;
   }

@@ -78,16 +78,16 @@ export async function write(response: ServerResponse, text: string): Promise<boo
 
 /** Hands the loop to others when a slice of time is used up. */
 export class Slices {
-  #started = performance.now();
-  #count = 0;
+  private started = performance.now();
+  private count = 0;
 
   /** Undefined (and no turn lost) while there is time left. */
   pause(): Promise<void> | undefined {
-    this.#count += 1;
+    this.count += 1;
     // Asking for the time costs more than encoding a small object.
-    if (this.#count % 8 !== 0 || performance.now() - this.#started < sliceMs) return undefined;
+    if (this.count % 8 !== 0 || performance.now() - this.started < sliceMs) return undefined;
     return nextTurn().then(() => {
-      this.#started = performance.now();
+      this.started = performance.now();
     });
   }
 }

@@ -80,17 +80,17 @@ async function drain(watcher: Watcher, encoder: EventEncoder, response: ServerRe
 }
 
 class EventEncoder {
-  readonly #definition: ResourceDefinition;
-  readonly #view: () => View;
-  #first = true;
+  private readonly definition: ResourceDefinition;
+  private readonly view: () => View;
+  private first = true;
 
   constructor(definition: ResourceDefinition, view: () => View) {
-    this.#definition = definition;
-    this.#view = view;
+    this.definition = definition;
+    this.view = view;
   }
 
   event({ type, object, change }: ObjectEvent): string {
-    const view = this.#view();
+    const view = this.view();
     if (view.form.as === 'object' && view.renamed !== undefined)
       return `{"type":"${type}","object":${JSON.stringify(shown(object, view))}}\n`;
     if (view.form.as === 'object') {
@@ -107,9 +107,9 @@ class EventEncoder {
     if (view.form.as === 'PartialObjectMetadata') {
       return `${JSON.stringify({ type, object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata } })}\n`;
     }
-    const rows = [row(this.#definition, object, view)];
-    const body = table(this.#definition, rows, { resourceVersion: object.metadata.resourceVersion }, this.#first);
-    this.#first = false;
+    const rows = [row(this.definition, object, view)];
+    const body = table(this.definition, rows, { resourceVersion: object.metadata.resourceVersion }, this.first);
+    this.first = false;
     return `${JSON.stringify({ type, object: body })}\n`;
   }
 
@@ -118,36 +118,36 @@ class EventEncoder {
       resourceVersion: String(revision),
       ...(initialEventsEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
     };
-    const { form, renamed } = this.#view();
+    const { form, renamed } = this.view();
     if (form.as === 'Table') {
-      const object = { ...table(this.#definition, [], { resourceVersion: String(revision) }, false), rows: null };
+      const object = { ...table(this.definition, [], { resourceVersion: String(revision) }, false), rows: null };
       return `${JSON.stringify({ type: 'BOOKMARK', object })}\n`;
     }
-    const own = renamed?.apiVersion ?? apiVersionOf(this.#definition);
+    const own = renamed?.apiVersion ?? apiVersionOf(this.definition);
     const apiVersion = form.as === 'object' ? own : 'meta.k8s.io/v1';
-    const kind = form.as === 'object' ? this.#definition.kind : 'PartialObjectMetadata';
+    const kind = form.as === 'object' ? this.definition.kind : 'PartialObjectMetadata';
     return `${JSON.stringify({ type: 'BOOKMARK', object: { kind, apiVersion, metadata } })}\n`;
   }
 }
 
 /** Sleep until woken; a wake-up in between is not lost. */
 class Wake {
-  #resolve: (() => void) | undefined;
-  #pending = false;
+  private resolve: (() => void) | undefined;
+  private pending = false;
 
   now(): void {
-    if (this.#resolve === undefined) this.#pending = true;
-    else this.#resolve();
-    this.#resolve = undefined;
+    if (this.resolve === undefined) this.pending = true;
+    else this.resolve();
+    this.resolve = undefined;
   }
 
   waited(): Promise<void> {
-    if (this.#pending) {
-      this.#pending = false;
+    if (this.pending) {
+      this.pending = false;
       return Promise.resolve();
     }
     return new Promise((resolve) => {
-      this.#resolve = resolve;
+      this.resolve = resolve;
     });
   }
 }

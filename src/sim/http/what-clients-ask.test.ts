@@ -2,10 +2,10 @@
 import { CoreV1Api, EventsV1Api, KubeConfig, Metrics } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RealClock } from '../../runtime/index.ts';
-import { type Cluster, createCluster } from '../cluster.ts';
+import { createCluster, type EmbeddedCluster } from '../cluster.ts';
 import { type ApiServer, serveApi } from './server.ts';
 
-let cluster: Cluster;
+let cluster: EmbeddedCluster;
 let server: ApiServer;
 const config = new KubeConfig();
 
@@ -159,7 +159,7 @@ test('the JavaScript client reads events, usage and logs through its own types',
   expect(log).toContain('This cluster is simulated');
 });
 
-test('everyone may do everything, and is told so', async () => {
+test('everyone may do everything, and reviews say so', async () => {
   const reviews = '/apis/authorization.k8s.io/v1';
   const spec = { resourceAttributes: { verb: 'delete', resource: 'nodes' } };
   expect(await call('POST', `${reviews}/selfsubjectaccessreviews`, { spec })).toMatchObject({

@@ -3,12 +3,12 @@ import { setImmediate as settle } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { VirtualClock } from '../../base/index.ts';
 import { isKubeError, type Node, type Pod, resources } from '../../ports/index.ts';
-import { type Cluster, createCluster } from '../cluster.ts';
+import { createCluster, type EmbeddedCluster } from '../cluster.ts';
 import { SimKube } from '../sim-kube.ts';
 import { type FakeKubelets, startFakeKubelets } from './fake-kubelets.ts';
 
 let clock: VirtualClock;
-let cluster: Cluster;
+let cluster: EmbeddedCluster;
 let kube: SimKube;
 let kubelets: FakeKubelets;
 
@@ -90,7 +90,7 @@ test('the Lease is renewed every ten seconds and belongs to its node', async () 
   expect(Date.parse(second.spec?.renewTime ?? '') - Date.parse(first.spec?.renewTime ?? '')).toBe(10_000);
 });
 
-test('a condition that somebody else writes stays as written', async () => {
+test('a condition that someone else writes stays as written', async () => {
   await fakeNode('a');
   await clock.runFor(1_000);
   const conditions = [

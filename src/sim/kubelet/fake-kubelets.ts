@@ -23,7 +23,7 @@ export interface FakeKubeletOptions extends Partial<PodTimings> {
   caches?: Caches;
   /** Uniform in [0, 1). */
   random?: () => number;
-  /** Told about writes and watches that fail and are tried again. */
+  /** Receives writes and watches that fail and are tried again. */
   onFailure?: (error: unknown) => void;
 }
 

@@ -1,5 +1,5 @@
 // What a kubelet says about its node: conditions, addresses, what it runs. Only what is missing is said, so whatever
-// somebody else wrote stays; the one exception is the node controller's note that this kubelet was silent for too long.
+// someone else wrote stays; the one exception is the node controller's note that this kubelet was silent for too long.
 
 import { label } from '../../api/index.ts';
 import { formatTime } from '../../base/index.ts';

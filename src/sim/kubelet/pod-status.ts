@@ -83,7 +83,7 @@ export function restartedStatus(pod: Pod, exitCode: number, nowMs: number): PodS
   };
 }
 
-/** It never becomes ready, and nobody knows what it does. */
+/** It never becomes ready, and it is unknown what it does. */
 export function unhealthyStatus(pod: Pod, nowMs: number): PodStatus {
   return { phase: 'Unknown', conditions: readiness(pod, false, formatTime(nowMs)) };
 }

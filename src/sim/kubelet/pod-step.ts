@@ -18,7 +18,7 @@ import { durationIn, runTimeOf } from './run-time.ts';
 export interface PodTimings {
   /** From binding to Running: between `least` and `most`, the same for the same pod. */
   startMs: { least: number; most: number };
-  /** How long a container takes to end when told to. */
+  /** How long a container takes to end when asked to. */
   stopMs: number;
   /** How long pods run that end by themselves and do not say when. */
   runMs: number;
@@ -26,7 +26,7 @@ export interface PodTimings {
 
 export interface PodView {
   nowMs: number;
-  /** When this kubelet first saw the pod in its present stage (bound, or told to go). */
+  /** When this kubelet first saw the pod in its present stage (bound, or asked to go). */
   seenMs: number;
   hostIP: string;
   /** The node was silent and is back: containers are as ready as before. */
@@ -45,7 +45,7 @@ const readyDelayAnnotation = 'pod-ready.stage.kwok.x-k8s.io/delay';
 const terminatedExitCode = 143;
 /** A container that fails is started again after this long; real kubelets begin with it too. */
 const restartDelayMs = 10_000;
-/** Reasons this kubelet gives for a pod that is not ready; other reasons are somebody else's. */
+/** Reasons this kubelet gives for a pod that is not ready; other reasons are someone else's. */
 const ownReasons = new Set(['ContainersNotReady', 'ReadinessGatesNotReady']);
 
 export function nextStep(pod: Pod, timings: PodTimings, view: PodView): PodStep {

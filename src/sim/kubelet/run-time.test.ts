@@ -25,7 +25,7 @@ test('an annotation counts more than the command', () => {
   expect(runTimeOf(job(['sleep', '5'], annotations), 1)?.runMs).toBe(90_000);
 });
 
-test('an annotation that is no duration counts as none', () => {
+test('an annotation that is not a duration counts as none', () => {
   const annotations = { 'pod-complete.stage.kwok.x-k8s.io/delay': 'soon' };
   expect(runTimeOf(job(['sleep', '5'], annotations), 1)?.runMs).toBe(5_000);
 });

@@ -22,7 +22,7 @@ export interface PlacedPod {
 
 export interface NodeRoom {
   name: string;
-  /** Absent: pods claim to run on a node that nobody has seen. */
+  /** Absent: pods claim to run on a node that no one has seen. */
   node: Node | undefined;
   labels: Labels;
   taints: readonly Taint[];

@@ -6,7 +6,7 @@ import { type AffinityTerm, type PodSelection, requiredTerms, termSelection } fr
 import { refused } from './reasons.ts';
 import type { RoomFilter } from './spread.ts';
 
-/** Undefined: nobody asks for anything. */
+/** Undefined: no one asks for anything. */
 export function podAffinityFilter(pod: Pod, view: ClusterView): RoomFilter | undefined {
   const filters = [togetherFilter(pod, view), apartFilter(pod, view), unwelcomeFilter(pod, view)].filter(
     (filter) => filter !== undefined,
@@ -32,8 +32,8 @@ function togetherFilter(pod: Pod, view: ClusterView): RoomFilter | undefined {
   };
   const byNode = view.counts.countsOf(all);
   const places = terms.map((term) => ({ key: term.topologyKey, values: valuesWith(view, byNode, term) }));
-  const nobodyYet = places.every(({ values }) => values.size === 0);
-  const mayStart = nobodyYet && all.selects(pod);
+  const isEmpty = places.every(({ values }) => values.size === 0);
+  const mayStart = isEmpty && all.selects(pod);
   return ({ labels }) => {
     let found = true;
     for (const { key, values } of places) {

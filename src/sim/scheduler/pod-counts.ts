@@ -14,7 +14,7 @@ export interface Refusal {
   byNode: Map<string, number>;
 }
 
-/** Selections nobody asked for lately are forgotten beyond this many. */
+/** Selections no one asked for lately are forgotten beyond this many. */
 const mostSelections = 2_000;
 
 export class PodCounts {

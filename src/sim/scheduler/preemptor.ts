@@ -1,4 +1,4 @@
-// Pushes less important pods aside for a pod that fits nowhere, as kube-scheduler does: the victims are told why and
+// Pushes less important pods aside for a pod that fits nowhere, as kube-scheduler does: the victims get an event that says why and
 // deleted, the pod is nominated for their node, and the room is kept for it until it is bound or gives up.
 import type { Clock } from '../../base/index.ts';
 import { formatTime } from '../../base/index.ts';

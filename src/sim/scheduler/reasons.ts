@@ -42,7 +42,7 @@ export const refused = {
 export type PreemptionResult =
   | { kind: 'madeRoom' }
   | { kind: 'notEligible'; message: string }
-  /** What nodes say that would still not do; the others had nobody to push aside. */
+  /** What nodes say that would still not do; the others had no one to push aside. */
   | { kind: 'helpless'; stillRefused: ReadonlyMap<string, Refused> };
 
 /** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` and what preemption found. */
@@ -83,8 +83,8 @@ function available(nodeCount: number, refusals: readonly Refused[]): string {
   for (const { reasons } of refusals) {
     for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
-  const told = [...counts].map(([reason, count]) => `${count} ${reason}`).sort(byText);
-  return `0/${nodeCount} nodes are available: ${told.join(', ')}.`;
+  const reported = [...counts].map(([reason, count]) => `${count} ${reason}`).sort(byText);
+  return `0/${nodeCount} nodes are available: ${reported.join(', ')}.`;
 }
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

@@ -5,13 +5,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { VirtualClock } from '../../base/index.ts';
 import { type KubeObject, type Pod, resources } from '../../ports/index.ts';
 import { Caches } from '../caches.ts';
-import { type Cluster, createCluster } from '../cluster.ts';
+import { createCluster, type EmbeddedCluster } from '../cluster.ts';
 import { events } from '../events.ts';
 import { SimKube } from '../sim-kube.ts';
 import { Scheduler } from './scheduler.ts';
 
 let clock: VirtualClock;
-let cluster: Cluster;
+let cluster: EmbeddedCluster;
 let kube: SimKube;
 let caches: Caches;
 let scheduler: Scheduler;
@@ -67,7 +67,7 @@ test('a pod is bound to a node that has room', async () => {
   expect((await scheduled('p'))?.status).toBe('True');
 });
 
-test('a pod without a node is told why, once, in words that count the nodes', async () => {
+test('a pod without a node says why, once, in words that count the nodes', async () => {
   await node('small', '1');
   await node('cordoned', '8', { spec: { unschedulable: true } });
   await pod('p', '2');
@@ -76,10 +76,10 @@ test('a pod without a node is told why, once, in words that count the nodes', as
     '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, ' +
     'preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.';
   expect(await scheduled('p')).toMatchObject({ status: 'False', reason: 'Unschedulable', message });
-  const told = (await kube.list(events, { namespace: 'default' })).items.filter(
+  const reported = (await kube.list(events, { namespace: 'default' })).items.filter(
     (each) => each.reason === 'FailedScheduling',
   );
-  expect(told).toMatchObject([{ message, type: 'Warning', involvedObject: { name: 'p' } }]);
+  expect(reported).toMatchObject([{ message, type: 'Warning', involvedObject: { name: 'p' } }]);
 });
 
 test('without nodes there is nothing to count', async () => {
@@ -156,8 +156,8 @@ test('a more important pod pushes a less important one aside, and only as many a
   const urgent = await get('urgent');
   expect(urgent.status?.nominatedNodeName).toBe('only');
   expect((await scheduled('urgent'))?.message).toBe('0/1 nodes are available: 1 Insufficient cpu.');
-  const told = (await kube.list(events)).items.find((each) => each.reason === 'Preempted');
-  expect(told).toMatchObject({ message: `Preempted by pod ${urgent.metadata.uid} on node only`, type: 'Normal' });
+  const reported = (await kube.list(events)).items.find((each) => each.reason === 'Preempted');
+  expect(reported).toMatchObject({ message: `Preempted by pod ${urgent.metadata.uid} on node only`, type: 'Normal' });
   await endDeleted();
   await clock.runFor(11_000);
   expect(await nodeOf('urgent')).toBe('only');
@@ -201,7 +201,7 @@ test('of several nodes, the one with the least important victims is emptied, and
   expect(await leaving()).toEqual(['on-d']);
 });
 
-test('nobody is pushed aside for nothing, nor by a pod that does not want it', async () => {
+test('no pod is pushed aside for nothing, nor by a pod that does not want it', async () => {
   await important('high', 1000);
   await important('polite', 1000, { preemptionPolicy: 'Never' });
   await node('only', '4');
@@ -256,7 +256,7 @@ test('pods created together never take the same room twice', async () => {
   expect(nodes.filter((name) => name !== undefined).sort()).toEqual(['a', 'a', 'b', 'b', 'c', 'c']);
 });
 
-test('a claim that waits for its consumer is told the node, and the pod waits for the claim', async () => {
+test('a claim that waits for its consumer learns the node, and the pod waits for the claim', async () => {
   await node('only', '4');
   await kube.create(resources.storageClasses, {
     metadata: { name: 'disk' },

@@ -251,7 +251,7 @@ export class Scheduler {
       if (!this.assumed.delete(key)) return;
       this.view.lift(key);
       this.improvements++;
-      // Somebody else was quicker, or the pod is gone: taken again, it is looked at as it then is.
+      // Someone else was quicker, or the pod is gone: taken again, it is looked at as it then is.
       if (!isKubeError(error, 'NotFound') && !isKubeError(error, 'Conflict')) this.options.onFailure?.(error);
       this.queue.add(key, pod.spec?.priority ?? 0);
       this.queue.failed(key);

@@ -1,5 +1,5 @@
 // Topology spread constraints that must hold, as kube-scheduler counts them: domains are made of the nodes that have every
-// topology key and that the constraint's policies include; a domain nobody is in counts as zero.
+// topology key and that the constraint's policies include; a domain no one is in counts as zero.
 import { untolerated } from '../../core/index.ts';
 import type { Pod } from '../../ports/index.ts';
 import type { ClusterView, NodeRoom } from './cluster-view.ts';

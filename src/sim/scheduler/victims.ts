@@ -47,7 +47,7 @@ export function chooseVictims(
   return best ?? stillRefused;
 }
 
-/** Undefined: nobody there is less important. The view is as before when this returns. */
+/** Undefined: no one there is less important. The view is as before when this returns. */
 function sacrificeOn(
   pod: Pod,
   room: NodeRoom,

@@ -144,17 +144,17 @@ test('a process killed at any moment, again and again, loses nothing it has ackn
       if (acknowledged.length > enough) child.kill('SIGKILL');
     });
     await new Promise((resolve) => child.once('close', resolve));
-    const told = Number(acknowledged.slice(0, acknowledged.lastIndexOf('\n')).split('\n').at(-1)) + 1;
-    expect(told).toBeGreaterThan(done);
+    const reported = Number(acknowledged.slice(0, acknowledged.lastIndexOf('\n')).split('\n').at(-1)) + 1;
+    expect(reported).toBeGreaterThan(done);
     const { store, close } = await open();
     const kept = new Map(
       Array.from(store.collection('c').objects.values(), ({ metadata, ...rest }) => [metadata.name, rest['index']]),
     );
     await close();
     // What was under way when it died may be there as well: a change whose line or whose acknowledgement was cut off.
-    const same = [told, told + 1, told + 2].find((steps) => isDeepStrictEqual(stateAfter(steps), kept));
-    expect(same, `after ${told} acknowledged changes`).toBeDefined();
-    done = same ?? told;
+    const same = [reported, reported + 1, reported + 2].find((steps) => isDeepStrictEqual(stateAfter(steps), kept));
+    expect(same, `after ${reported} acknowledged changes`).toBeDefined();
+    done = same ?? reported;
   }
   // The file was compacted in between: more was written than is there.
   expect(statSync(file).size).toBeLessThan(done * 5_000);

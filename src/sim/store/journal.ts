@@ -186,7 +186,7 @@ async function load(path: string, store: Store): Promise<number> {
       bytes += Buffer.byteLength(pending) + 1;
     } catch (thrown) {
       if (thrown instanceof KerfError) throw thrown;
-      // The process died while writing this line, so nobody was told that it was stored.
+      // The process died while writing this line, so its writer never heard that it was stored.
       truncateSync(path, bytes);
     }
   }

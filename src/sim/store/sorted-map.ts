@@ -12,26 +12,26 @@ interface Chunk<V> {
 
 export class SortedMap<V> {
   readonly size: number;
-  readonly #chunks: Chunk<V>[];
+  private readonly chunks: Chunk<V>[];
 
   constructor(chunks: Chunk<V>[] = [], size = 0) {
-    this.#chunks = chunks;
+    this.chunks = chunks;
     this.size = size;
   }
 
   get(key: string): V | undefined {
-    const chunk = this.#chunks[this.#chunkFor(key)];
+    const chunk = this.chunks[this.chunkFor(key)];
     if (chunk === undefined) return undefined;
     const index = lowerBound(chunk.keys, key);
     return chunk.keys[index] === key ? chunk.values[index] : undefined;
   }
 
   set(key: string, value: V): SortedMap<V> {
-    if (this.#chunks.length === 0) return new SortedMap([{ keys: [key], values: [value] }], 1);
-    const at = Math.min(this.#chunkFor(key), this.#chunks.length - 1);
-    const chunk = this.#chunks[at] as Chunk<V>;
+    if (this.chunks.length === 0) return new SortedMap([{ keys: [key], values: [value] }], 1);
+    const at = Math.min(this.chunkFor(key), this.chunks.length - 1);
+    const chunk = this.chunks[at] as Chunk<V>;
     const index = lowerBound(chunk.keys, key);
-    const chunks = this.#chunks.slice();
+    const chunks = this.chunks.slice();
     if (chunk.keys[index] === key) {
       const values = chunk.values.slice();
       values[index] = value;
@@ -57,11 +57,11 @@ export class SortedMap<V> {
   }
 
   delete(key: string): SortedMap<V> {
-    const at = this.#chunkFor(key);
-    const chunk = this.#chunks[at];
+    const at = this.chunkFor(key);
+    const chunk = this.chunks[at];
     const index = chunk === undefined ? 0 : lowerBound(chunk.keys, key);
     if (chunk === undefined || chunk.keys[index] !== key) return this;
-    const chunks = this.#chunks.slice();
+    const chunks = this.chunks.slice();
     if (chunk.keys.length === 1) chunks.splice(at, 1);
     else chunks[at] = { keys: chunk.keys.toSpliced(index, 1), values: chunk.values.toSpliced(index, 1) };
     return new SortedMap(chunks, this.size - 1);
@@ -70,8 +70,8 @@ export class SortedMap<V> {
   /** Values whose key starts with `prefix` and is greater than `after`, in key order. */
   *values(prefix = '', after = ''): Generator<V, undefined> {
     const start = after > prefix ? after : prefix;
-    for (let at = this.#chunkFor(start); at < this.#chunks.length; at += 1) {
-      const { keys, values } = this.#chunks[at] as Chunk<V>;
+    for (let at = this.chunkFor(start); at < this.chunks.length; at += 1) {
+      const { keys, values } = this.chunks[at] as Chunk<V>;
       for (let index = lowerBound(keys, start); index < keys.length; index += 1) {
         const key = keys[index] as string;
         if (!key.startsWith(prefix)) return;
@@ -81,12 +81,12 @@ export class SortedMap<V> {
   }
 
   /** The first chunk that may hold `key`. */
-  #chunkFor(key: string): number {
+  private chunkFor(key: string): number {
     let low = 0;
-    let high = this.#chunks.length;
+    let high = this.chunks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (((this.#chunks[middle] as Chunk<V>).keys.at(-1) as string) < key) low = middle + 1;
+      if (((this.chunks[middle] as Chunk<V>).keys.at(-1) as string) < key) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -36,32 +36,32 @@ export class Store {
   readonly identity: Identity;
   revision = 1;
   /** Nothing is known of what happened up to here. */
-  #base = 0;
+  private base = 0;
   journal: StoreOptions['journal'];
-  readonly #historySize: number;
-  readonly #collections = new Map<string, Collection>();
-  readonly #listeners = new Set<
+  private readonly historySize: number;
+  private readonly byResource = new Map<string, Collection>();
+  private readonly listeners = new Set<
     (collection: string, previous: StoredObject | undefined, object: StoredObject, deleted: boolean) => void
   >();
 
   constructor(options: StoreOptions) {
     this.identity = options.identity;
     this.journal = options.journal;
-    this.#historySize = options.historySize ?? defaultHistorySize;
+    this.historySize = options.historySize ?? defaultHistorySize;
   }
 
   /** The collection of a resource, named `plural.group`. */
   collection(id: string): Collection {
-    let collection = this.#collections.get(id);
+    let collection = this.byResource.get(id);
     if (collection === undefined) {
-      collection = new Collection(this.#historySize, this.#base);
-      this.#collections.set(id, collection);
+      collection = new Collection(this.historySize, this.base);
+      this.byResource.set(id, collection);
     }
     return collection;
   }
 
   collections(): Iterable<[string, Collection]> {
-    return this.#collections;
+    return this.byResource;
   }
 
   /** Stores a new version and returns it frozen, with its resourceVersion. The draft must be the caller's own. */
@@ -73,7 +73,7 @@ export class Store {
     // Parts of a draft may be shared with what is stored, so never written to.
     draft['metadata'] = { ...meta, resourceVersion: String(this.revision + 1) };
     const object = freeze(share(previous, draft)) as StoredObject;
-    this.#commit(id, key, previous, object, false);
+    this.commit(id, key, previous, object, false);
     return object;
   }
 
@@ -83,7 +83,7 @@ export class Store {
       ...object,
       metadata: { ...object.metadata, resourceVersion: String(this.revision + 1) },
     }) as StoredObject;
-    this.#commit(id, keyOf(object.metadata.namespace, object.metadata.name), object, last, true);
+    this.commit(id, keyOf(object.metadata.namespace, object.metadata.name), object, last, true);
     return last;
   }
 
@@ -99,7 +99,7 @@ export class Store {
   }
 
   state(): StoreState {
-    const collections = new Map(Array.from(this.#collections, ([id, { objects }]) => [id, objects]));
+    const collections = new Map(Array.from(this.byResource, ([id, { objects }]) => [id, objects]));
     return { revision: this.revision, drawn: this.identity.drawn, collections };
   }
 
@@ -113,23 +113,29 @@ export class Store {
 
   /** Forgets all history, as the compaction of a real store does: older versions answer 410 from now on. */
   compact(): void {
-    this.#base = this.revision;
-    for (const collection of this.#collections.values()) collection.compact(this.revision);
+    this.base = this.revision;
+    for (const collection of this.byResource.values()) collection.compact(this.revision);
   }
 
   /** Calls `listener` after every change of any collection, in order. */
   listen(
     listener: (collection: string, previous: StoredObject | undefined, object: StoredObject, deleted: boolean) => void,
   ): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
-  #commit(id: string, key: string, previous: StoredObject | undefined, object: StoredObject, deleted: boolean): void {
+  private commit(
+    id: string,
+    key: string,
+    previous: StoredObject | undefined,
+    object: StoredObject,
+    deleted: boolean,
+  ): void {
     const revision = this.revision + 1;
     this.journal?.({ collection: id, key, revision, drawn: this.identity.drawn, object: deleted ? undefined : object });
     this.revision = revision;
     this.collection(id).record({ revision, key, previous, object, deleted, encodings: undefined });
-    for (const listener of this.#listeners) listener(id, previous, object, deleted);
+    for (const listener of this.listeners) listener(id, previous, object, deleted);
   }
 }

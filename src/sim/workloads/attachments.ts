@@ -10,7 +10,7 @@ import { hasEnded } from './pods.ts';
 const detachMs = 2_000;
 
 export function attachmentController({ kube, clock, caches }: WorkloadContext): WorkloadController {
-  /** Since when nobody uses an attached volume. */
+  /** Since when no one uses an attached volume. */
   const idleSince = new Map<string, number>();
 
   /** Keys are nodes. */

@@ -129,7 +129,7 @@ export async function writeStatus<T extends WithStatus>(
 /** The API leaves out what is zero or empty. */
 const isSame = (before: unknown, after: unknown): boolean => isEqual(before ?? 0, after ?? 0);
 
-/** After this long, a write that never showed up was undone by somebody. */
+/** After this long, a write that never showed up was undone by someone. */
 const forgetMs = 30_000;
 
 /** Writes whose effect the caches do not show yet. */

@@ -1,4 +1,4 @@
-// Pods that nobody will end: those bound to a node that is gone, and those told to go that were never placed.
+// Pods that no one will end: those bound to a node that is gone, and those asked to go that were never placed.
 import { isKubeError, type Pod, resources } from '../../ports/index.ts';
 import { done, keyOf, type Outcome } from '../../runtime/index.ts';
 import type { WorkloadContext, WorkloadController } from './frame.ts';

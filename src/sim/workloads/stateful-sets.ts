@@ -1,4 +1,4 @@
-// StatefulSets: numbered pods with their own claims, started and stopped one after the other unless told otherwise.
+// StatefulSets: numbered pods with their own claims, started and stopped one after the other unless set otherwise.
 import { isKubeError, type PersistentVolumeClaim, type Pod, resources, type StatefulSet } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
 import {

@@ -1,4 +1,4 @@
-// Claims that pods use and volumes that claims use are not deleted under them: the finalizer goes when nobody does.
+// Claims that pods use and volumes that claims use are not deleted under them: the finalizer goes when no one does.
 import { type PersistentVolume, type PersistentVolumeClaim, resources } from '../../ports/index.ts';
 import { done, keyOf, type Outcome } from '../../runtime/index.ts';
 import { claimNames } from '../scheduler/volumes.ts';

@@ -149,7 +149,7 @@ export function claimController({ kube, caches }: WorkloadContext): WorkloadCont
     await kube.patch(target, ref, { type: 'merge', body: { status } }, { subresource: 'status' });
   };
 
-  /** A volume whose claim is gone goes too, or waits for somebody to look after it. */
+  /** A volume whose claim is gone goes too, or waits for someone to look after it. */
   const release = async (claim: Claim): Promise<void> => {
     const name = claim.spec?.volumeName ?? '';
     const volume = volumes().get(name);

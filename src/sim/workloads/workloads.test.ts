@@ -4,12 +4,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { VirtualClock } from '../../base/index.ts';
 import { isKubeError, type KubeObject, type Pod, type Resource, resources } from '../../ports/index.ts';
 import { type Behaviour, startBehaviour } from '../behaviour.ts';
-import { type Cluster, createCluster } from '../cluster.ts';
+import { createCluster, type EmbeddedCluster } from '../cluster.ts';
 import { SimKube } from '../sim-kube.ts';
 import { type Job, jobs } from './resources.ts';
 
 let clock: VirtualClock;
-let cluster: Cluster;
+let cluster: EmbeddedCluster;
 let kube: SimKube;
 let behaviour: Behaviour;
 let failures: unknown[];

@@ -258,7 +258,7 @@ describe('without credentials', () => {
     await expect(keyUsed(await open())).rejects.toThrow(/no AWS credentials were found .*\/pod-identity .*gave none/);
   });
 
-  test('a trust policy that does not fit is told with the subject, audience and issuer it must accept', async () => {
+  test('a trust policy that does not fit is reported with the subject, audience and issuer it must accept', async () => {
     given.webIdentity();
     emulator().control.addFault({
       action: 'AssumeRoleWithWebIdentity',

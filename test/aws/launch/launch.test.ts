@@ -193,7 +193,7 @@ suite('when EC2 refuses', () => {
     expect(onDemand?.some(({ available }) => available)).toBe(false);
   });
 
-  test('throttling is borne by the SDK for a while, then told', async () => {
+  test('throttling is borne by the SDK for a while, then reported', async () => {
     const fault = { action: 'CreateFleet', code: 'RequestLimitExceeded', status: 503, message: 'slow down' };
     account.control.addFault({ ...fault, count: 2 });
     await account.cloud.create(claimFor('patient'));
@@ -207,7 +207,7 @@ suite('when EC2 refuses', () => {
     await account.cloud.create(claimFor('later'));
   });
 
-  test('a missing permission is told as such', async () => {
+  test('a missing permission is reported as such', async () => {
     account.control.addFault({
       action: 'CreateFleet',
       code: 'UnauthorizedOperation',
@@ -270,7 +270,7 @@ suite('instances of the cluster', () => {
     expect(await account.cloud.get(created.providerID)).toMatchObject({ isDeleting: true });
   });
 
-  test('one that somebody else terminated is not found', async () => {
+  test('one that someone else terminated is not found', async () => {
     const created = await account.cloud.create(claimFor('vanished'));
     await account.ec2.send(new TerminateInstancesCommand({ InstanceIds: [idOf(created)] }));
     await expect(account.cloud.get(created.providerID)).rejects.toMatchObject({ kind: 'notFound' });
@@ -303,7 +303,7 @@ suite('drift', () => {
     expect(await reasonOf(await born())).toBeUndefined();
   });
 
-  test('other images, groups and subnets of the class are each told by their reason', async () => {
+  test('other images, groups and subnets of the class are each reported by their reason', async () => {
     const claim = await born();
     const { spec } = account.nodeClass();
     const arm = account.control.images().find(({ name }) => name.includes('bottlerocket') && name.includes('x86_64'));
@@ -330,7 +330,7 @@ suite('drift', () => {
     expect(await reasonOf(claim)).toBe('NodeClassDrift');
   });
 
-  test('a placement group the instance is not in is drift; one that was not looked up is no answer', async () => {
+  test('a placement group the instance is not in is drift; one that was not looked up is not an answer', async () => {
     const claim = await born();
     await account.ec2.send(new CreatePlacementGroupCommand({ GroupName: 'late', Strategy: 'cluster' }));
     const stamped = { ...claim, metadata: { ...claim.metadata, annotations: {} } };

@@ -54,7 +54,7 @@ const look = async () => {
   return rig.condition('LaunchesPaused');
 };
 
-const told = (wanted: string) => rig.events.filter(({ reason }) => reason === wanted);
+const reported = (wanted: string) => rig.events.filter(({ reason }) => reason === wanted);
 
 /** The first fix of the condition, as a shell would take it apart. */
 function fixIn(message: string): string[] {
@@ -127,11 +127,11 @@ test.each([
   const paused = await look();
   expect(paused?.message).toContain(`(${id}: kerf doctor --only ${id}`);
   expect(await rig.condition('Ready')).toMatchObject({ status: 'False', message: 'LaunchesPaused=True' });
-  expect(told('LaunchesPaused')).toMatchObject([{ type: 'Warning' }]);
+  expect(reported('LaunchesPaused')).toMatchObject([{ type: 'Warning' }]);
   await run(fixIn(paused?.message ?? ''));
   expect(await look()).toBeUndefined();
   expect(await rig.condition('Ready')).toMatchObject({ status: 'True' });
-  expect(told('LaunchesResumed')).toMatchObject([{ type: 'Normal' }]);
+  expect(reported('LaunchesResumed')).toMatchObject([{ type: 'Normal' }]);
 });
 
 test('without the right to list access entries nothing is paused, and it is said which right is missing', async () => {
@@ -145,8 +145,8 @@ test('without the right to list access entries nothing is paused, and it is said
   });
   await look();
   expect(await look()).toBeUndefined();
-  expect(told('LaunchChecksNotMade')).toHaveLength(1);
-  expect(told('LaunchChecksNotMade')[0]?.message).toContain(
+  expect(reported('LaunchChecksNotMade')).toHaveLength(1);
+  expect(reported('LaunchChecksNotMade')[0]?.message).toContain(
     'registration/node-role-not-mapped (needs eks:ListAccessEntries)',
   );
 });

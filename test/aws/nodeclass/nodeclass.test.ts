@@ -117,7 +117,7 @@ suite('an ordinary class', () => {
 });
 
 suite('a class with something wrong', () => {
-  test('selects nothing: told, and looked for again in a minute', async () => {
+  test('selects nothing: reported, and looked for again in a minute', async () => {
     const outcome = await ready({ subnetSelectorTerms: [{ tags: { team: 'nobody' } }] });
     expect(outcome).toEqual({ kind: 'again', afterMs: 60_000 });
     expect(await rig.condition('SubnetsReady')).toMatchObject({ status: 'False', reason: 'SubnetsNotFound' });
@@ -133,7 +133,7 @@ suite('a class with something wrong', () => {
     expect(actions('DeleteInstanceProfile')).toHaveLength(1);
   });
 
-  test('may not be launched: the denial is told in words, and dry runs are tried once each', async () => {
+  test('may not be launched: the denial is reported in words, and dry runs are tried once each', async () => {
     rig.control.addFault({
       action: 'CreateFleet',
       count: 10,
@@ -159,14 +159,14 @@ suite('a class with something wrong', () => {
     expect(await rig.condition('Ready')).toMatchObject({ status: 'True' });
   });
 
-  test('has too much user data: told as such', async () => {
+  test('has too much user data: reported as such', async () => {
     await ready({ userData: `#!/bin/bash\n${'echo hello\n'.repeat(2_000)}` });
     expect(await rig.condition('ValidationSucceeded')).toMatchObject({ reason: 'UserDataSizeLimitExceeded' });
   });
 });
 
 suite('deleting a class', () => {
-  test('waits for its claims, then takes its profiles and templates with it, and nobody else’s', async () => {
+  test('waits for its claims, then takes its profiles and templates with it, and no one else’s', async () => {
     await ready();
     const made = (await status()).instanceProfile ?? '';
     await rig.iam.send(

@@ -1,5 +1,5 @@
-// Stands between one replica and the API server, and lies when told to: listings are answered with something else, watches
-// fall silent or end with 410, connections are refused. Writes pass or fail openly; what is written is told to the judge,
+// Stands between one replica and the API server, and lies when asked to: listings are answered with something else, watches
+// fall silent or end with 410, connections are refused. Writes pass or fail openly; what is written is reported to the judge,
 // and when the lease was last renewed is remembered here.
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -40,7 +40,7 @@ export class ApiDoor {
   /** For the replica: its own account, this address. */
   readonly kubeconfig: string;
   readonly address: string;
-  /** Nobody answers. */
+  /** No one answers. */
   isShut = false;
   requests = 0;
   writes = 0;
@@ -172,7 +172,7 @@ export class ApiDoor {
     if (isWatch && this.isFrozen(plural)) answer.pause();
   }
 
-  /** A streaming list is a watch whose first events are the objects: the same lies, told in events. */
+  /** A streaming list is a watch whose first events are the objects: the same lies, as events. */
   private async replace(
     wrong: WrongAnswer,
     answer: IncomingMessage,

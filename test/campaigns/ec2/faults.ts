@@ -73,22 +73,22 @@ export const faults: Record<string, Fault> = {
   'leader killed': async (stage) => {
     const leader = await leaderOf(stage);
     leader?.signal('SIGKILL');
-    return `${leader?.name ?? 'nobody'} is killed`;
+    return `${leader?.name ?? 'no replica'} is killed`;
   },
   'leader stopped': async (stage) => {
     const leader = await leaderOf(stage);
     leader?.signal('SIGTERM');
-    return `${leader?.name ?? 'nobody'} is told to stop`;
+    return `${leader?.name ?? 'no replica'} is asked to stop`;
   },
   'leader frozen': async (stage) => {
     const leader = await leaderOf(stage);
     leader?.signal('SIGSTOP');
     setTimeout(() => leader?.signal('SIGCONT'), 20_000).unref();
-    return `${leader?.name ?? 'nobody'} stands still for 20 s`;
+    return `${leader?.name ?? 'no replica'} stands still for 20 s`;
   },
   'leader cut off': async (stage) => {
     const leader = await leaderOf(stage);
-    if (leader === undefined) return 'nobody leads';
+    if (leader === undefined) return 'no replica leads';
     leader.door.isShut = true;
     leader.door.cut();
     return `${leader.name} is cut off`;
@@ -149,7 +149,7 @@ export const faults: Record<string, Fault> = {
 /** Launches and tags are on their way, late and refused, and more of them wait their turn, when the lease goes. */
 async function loseLease(stage: Stage, lose: (leader: ReplicaProcess) => void): Promise<string> {
   const leader = await leaderOf(stage);
-  if (leader === undefined) return 'nobody leads';
+  if (leader === undefined) return 'no replica leads';
   const { accessKeyId } = leader;
   for (const action of ['CreateFleet', 'CreateTags', 'CreateLaunchTemplate'])
     stage.cluster.aws.addFault({

@@ -1,4 +1,4 @@
-// One run of the first campaign on real components: a fleet that nobody asked to end, two replicas, and faults at random
+// One run of the first campaign on real components: a fleet that no one asked to end, two replicas, and faults at random
 // from a seed, alone and mixed. At the end everything is healed, and the fleet must be whole.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
@@ -53,25 +53,25 @@ export async function closeStage({ replicas, cluster }: Stage): Promise<void> {
 export async function tellStory(stage: Stage, options: StoryOptions): Promise<Tally> {
   const { judge, story } = stage;
   const random = seeded(options.seed);
-  const told: Stage = { ...stage, random, nodes: options.nodes };
+  const reported: Stage = { ...stage, random, nodes: options.nodes };
   const tell = (what: string): void => void story.push(`${new Date().toISOString().slice(11, 19)} ${what}`);
-  await settle(told);
+  await settle(reported);
   const endMs = Date.now() + options.faultsMs;
   const waiting = [...(options.first ?? [])];
   while ((waiting.length > 0 || Date.now() < endMs) && judge.violations.length === 0) {
     const kind = waiting.shift() ?? random.pick(Object.keys(faults));
     judge.tally.add(`faults: ${kind}`);
-    tell(await (faults[kind] as (stage: Stage) => Promise<string>)(told));
+    tell(await (faults[kind] as (stage: Stage) => Promise<string>)(reported));
     await sleep(random.pick(options.pauseMs));
     // Faults are met alone, or several at a time.
     if (waiting.length === 0 && random.chance(0.4)) {
-      await heal(told);
+      await heal(reported);
       tell('all is well');
     }
   }
-  await heal(told);
+  await heal(reported);
   tell('peace');
-  if (judge.violations.length === 0) await ready(told);
+  if (judge.violations.length === 0) await ready(reported);
   judge.tally.add('stories');
   expect(judge.violations, tellingOf(stage, options.seed)).toEqual([]);
   return judge.tally;

@@ -33,7 +33,7 @@ test.each<[string, (round: number) => Partial<Sample>]>([
   ['maps of i-#', (round) => ({ maps: { 'i-#': 10 + round * 20 } })],
   ['maps of new-#', (round) => ({ maps: { 'new-#': round * 20 } })],
   ['sets of #', (round) => ({ sets: { '#': round * 2_000 } })],
-])('%s that grows is told', (what, change) => {
+])('%s that grows is reported', (what, change) => {
   expect(growth(rising(change)).join()).toContain(what);
 });
 

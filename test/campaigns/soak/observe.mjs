@@ -1,5 +1,5 @@
 // Loaded into a process under test with --import: answers on KERF_OBSERVE_PORT with what the process holds. Every live Map
-// and Set is found through the inspector, whoever made it and wherever it hides; they are told apart by the shape of their
+// and Set is found through the inspector, whoever made it and wherever it hides; they are distinguished by the shape of their
 // keys. No line of this ships.
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// What somebody with rights in one namespace can write to harm the others: everything here is accepted by a real API server
+// What someone with rights in one namespace can write to harm the others: everything here is accepted by a real API server
 // from a user who may edit one namespace. Drawn from a seed.
 import type { Random } from '../../../bench/workloads/random.ts';
 

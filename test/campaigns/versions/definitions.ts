@@ -42,7 +42,7 @@ export function definitionsOf(version: Version): Definition[] {
   const all = JSON.parse(JSON.stringify(kinds.map(customResourceDefinition))) as Definition[];
   if (version === 'newer') return all.map(newer);
   const minor = Number(version.split('.')[1]);
-  // A kind that did not exist keeps the definition of the first version that had it: nobody uninstalls one.
+  // A kind that did not exist keeps the definition of the first version that had it: no one uninstalls one.
   return all.map((definition) => older(definition, Math.max(minor, kindsSince[definition.spec.names.kind] ?? 0)));
 }
 
@@ -59,7 +59,7 @@ function older(definition: Definition, minor: number): Definition {
   return definition;
 }
 
-/** Anything goes: fields nobody heard of, operators and choices that are not known. */
+/** Anything goes: fields no one heard of, operators and choices that are not known. */
 function newer(definition: Definition): Definition {
   for (const { schema } of definition.spec.versions)
     visit(schema.openAPIV3Schema, (each) => {

@@ -250,7 +250,7 @@ export const custom = [
     post(crds, definition(ns, spec, { storage: false })),
     post(crds, definition(ns, spec, { schema: undefined })),
   ]),
-  interaction('resources nobody defined', (ns) => [
+  interaction('resources no one defined', (ns) => [
     get(`/apis/none.example/v1/namespaces/${ns}/things`),
     post(`/apis/none.example/v1/namespaces/${ns}/things`, {}),
     get('/apis/none.example'),

@@ -124,7 +124,7 @@ export const deletion = [
   interaction('eviction against a budget', (ns) => [
     ...running(ns, 'p'),
     post(budgets(ns), { metadata: { name: 'b' }, spec: { minAvailable: 1, selector: { matchLabels: { app: 'e' } } } }),
-    // Nobody computes budgets in the embedded API alone, so both get the same numbers by hand.
+    // No one computes budgets in the embedded API alone, so both get the same numbers by hand.
     (past) =>
       merge(`${budgets(ns, 'b')}/status`, {
         status: {

@@ -126,7 +126,9 @@ export const lists = [
   interaction('watch of a version from the future', (ns) => [
     events(ns, 'resourceVersion=999999999&timeoutSeconds=1', 1),
   ]),
-  interaction('watch of what is no version', (ns) => [get(`${core(ns, 'configmaps')}?watch=true&resourceVersion=abc`)]),
+  interaction('watch of what is not a version', (ns) => [
+    get(`${core(ns, 'configmaps')}?watch=true&resourceVersion=abc`),
+  ]),
   interaction('the old watch path', (ns) => [
     ...three(ns),
     watch(`/api/v1/watch/namespaces/${ns}/configmaps?fieldSelector=metadata.name%3Dcm-a`, 1),

@@ -52,7 +52,7 @@ export const patches = [
     merge(core(ns, 'configmaps', 'm'), { metadata: { creationTimestamp: '2001-01-01T00:00:00Z', generation: 9 } }),
     merge(core(ns, 'configmaps', 'm'), { metadata: { namespace: 'default' } }),
   ]),
-  interaction('merge patch that is no object', (ns) => [
+  interaction('merge patch that is not an object', (ns) => [
     post(core(ns, 'configmaps'), configMap('m')),
     merge(core(ns, 'configmaps', 'm'), ['x']),
   ]),
@@ -74,7 +74,7 @@ export const patches = [
     jsonPatch(core(ns, 'configmaps', 'j'), [{ op: 'remove', path: '/data/none' }]),
     jsonPatch(core(ns, 'configmaps', 'j'), [{ op: 'replace', path: '/none/deeper', value: 1 }]),
   ]),
-  interaction('JSON patch that is no list', (ns) => [
+  interaction('JSON patch that is not a list', (ns) => [
     post(core(ns, 'configmaps'), configMap('j')),
     jsonPatch(core(ns, 'configmaps', 'j'), { op: 'add' }),
   ]),

@@ -189,7 +189,7 @@ export const protocol = [
     get(core(ns, 'configmaps', 'm'), partial),
     get(`${core(ns, 'configmaps')}?labelSelector=t`, partialList),
   ]),
-  interaction('a form nobody offers', (ns) => [
+  interaction('a form no one offers', (ns) => [
     get(core(ns, 'configmaps'), 'text/csv'),
     get(core(ns, 'configmaps'), 'application/json;as=Poem;v=v1;g=meta.k8s.io'),
   ]),

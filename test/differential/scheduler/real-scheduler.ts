@@ -17,27 +17,27 @@ export interface Verdict {
 type Decision = { node: string } | { message: string };
 
 export class RealScheduler {
-  readonly #kube: KubeClient;
-  readonly #pods: Reflector<Pod>;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
-  #probes = 0;
+  private readonly kube: KubeClient;
+  private readonly pods: Reflector<Pod>;
+  private readonly ending = new AbortController();
+  private readonly running: Promise<void>;
+  private probes = 0;
 
   constructor(kube: KubeClient) {
-    this.#kube = kube;
-    this.#pods = new Reflector<Pod>({ kube, clock: new RealClock(), resource: resources.pods });
-    this.#running = this.#pods.run(this.#stop.signal);
+    this.kube = kube;
+    this.pods = new Reflector<Pod>({ kube, clock: new RealClock(), resource: resources.pods });
+    this.running = this.pods.run(this.ending.signal);
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    this.ending.abort();
+    await this.running;
   }
 
   /** Puts the world in place of whatever was there. */
   async build(world: World, budgets: readonly PodDisruptionBudget[] = []): Promise<void> {
-    await this.#clear();
-    const kube = this.#kube;
+    await this.clear();
+    const kube = this.kube;
     const all = <T extends KubeObject>(resource: Resource<T>, objects: readonly T[]): Promise<unknown> =>
       Promise.all(objects.map((object) => kube.create(resource, object)));
     await Promise.all([
@@ -77,7 +77,7 @@ export class RealScheduler {
     const feasible = new Set<string>();
     for (;;) {
       const unknown = nodes.filter(({ name, host }) => host !== undefined && !feasible.has(name));
-      const decision = await this.#probe(
+      const decision = await this.probe(
         pod,
         unknown.map(({ host }) => host as string),
       );
@@ -94,12 +94,12 @@ export class RealScheduler {
   /** What the scheduler says and does about a pod that fits nowhere as things are. */
   async contest(pod: Pod): Promise<{ victims: string[]; node: string | undefined; message: string }> {
     const { name = '', namespace = '' } = pod.metadata;
-    const decided = this.#decision(`${namespace}/${name}`);
-    await this.#kube.create(resources.pods, pod);
+    const decided = this.decision(`${namespace}/${name}`);
+    await this.kube.create(resources.pods, pod);
     const decision = await decided;
-    const { status } = await this.#kube.get(resources.pods, { name, namespace });
+    const { status } = await this.kube.get(resources.pods, { name, namespace });
     const victims = async (): Promise<string[]> =>
-      (await this.#kube.list(resources.pods)).items
+      (await this.kube.list(resources.pods)).items
         .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
         .map(({ metadata }) => metadata.name ?? '')
         .sort();
@@ -115,26 +115,26 @@ export class RealScheduler {
       node: 'node' in decision ? decision.node : status?.nominatedNodeName,
       message: 'message' in decision ? decision.message : '',
     };
-    await this.#kube.delete(resources.pods, { name, namespace }, { gracePeriodSeconds: 0 });
+    await this.kube.delete(resources.pods, { name, namespace }, { gracePeriodSeconds: 0 });
     return result;
   }
 
-  async #probe(pod: Pod, preferredHosts: readonly string[]): Promise<Decision> {
-    const name = `probe-${this.#probes++}`;
+  private async probe(pod: Pod, preferredHosts: readonly string[]): Promise<Decision> {
+    const name = `probe-${this.probes++}`;
     const { namespace = '' } = pod.metadata;
     const asked = {
       ...pod,
       metadata: { ...pod.metadata, name },
       spec: { ...pod.spec, ...preferring(pod, preferredHosts) },
     } as Pod;
-    const decided = this.#decision(`${namespace}/${name}`);
-    await this.#kube.create(resources.pods, asked);
+    const decided = this.decision(`${namespace}/${name}`);
+    await this.kube.create(resources.pods, asked);
     const decision = await decided;
-    await this.#kube.delete(resources.pods, { name, namespace }, { gracePeriodSeconds: 0 });
+    await this.kube.delete(resources.pods, { name, namespace }, { gracePeriodSeconds: 0 });
     return decision;
   }
 
-  #decision(key: string): Promise<Decision> {
+  private decision(key: string): Promise<Decision> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         subscription.dispose();
@@ -145,7 +145,7 @@ export class RealScheduler {
         subscription.dispose();
         resolve(decision);
       };
-      const subscription = this.#pods.subscribe(({ kind, object }) => {
+      const subscription = this.pods.subscribe(({ kind, object }) => {
         if (kind === 'deleted' || keyOf(object) !== key) return;
         if (object.spec?.nodeName) finish({ node: object.spec.nodeName });
         const condition = object.status?.conditions?.find(({ type }) => type === 'PodScheduled');
@@ -154,8 +154,8 @@ export class RealScheduler {
     });
   }
 
-  async #clear(): Promise<void> {
-    const kube = this.#kube;
+  private async clear(): Promise<void> {
+    const kube = this.kube;
     const kinds: readonly Resource[] = [
       resources.pods,
       resources.persistentVolumeClaims,

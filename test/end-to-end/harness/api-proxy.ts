@@ -41,15 +41,15 @@ export class ApiProxy {
   onWrite: (write: Write) => boolean = () => true;
   /** Raised with every controller that takes the place of a dead one. */
   life = 0;
-  readonly #server: Server;
-  readonly #upstream: URL;
-  readonly #agent: Agent;
-  readonly #watches = new Set<ServerResponse>();
+  private readonly server: Server;
+  private readonly upstream: URL;
+  private readonly agent: Agent;
+  private readonly watches = new Set<ServerResponse>();
 
   private constructor(server: Server, cluster: ControlPlane) {
-    this.#server = server;
-    this.#upstream = new URL(cluster.url);
-    this.#agent = new Agent({ ca: cluster.ca, keepAlive: true });
+    this.server = server;
+    this.upstream = new URL(cluster.url);
+    this.agent = new Agent({ ca: cluster.ca, keepAlive: true });
     this.kubeconfig = join(tmpdir(), `kerf-proxy-${randomUUID()}.kubeconfig`);
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const named = { name: 'proxy' };
@@ -63,7 +63,7 @@ export class ApiProxy {
     };
     // JSON is YAML.
     writeFileSync(this.kubeconfig, JSON.stringify(config), { mode: 0o600 });
-    server.on('request', (from: IncomingMessage, to: ServerResponse) => this.#pass(from, to));
+    server.on('request', (from: IncomingMessage, to: ServerResponse) => this.pass(from, to));
   }
 
   static async start(cluster: ControlPlane): Promise<ApiProxy> {
@@ -74,35 +74,35 @@ export class ApiProxy {
 
   /** Ends every watch, in the middle of a line if need be. */
   cutWatches(): void {
-    this.cut += this.#watches.size;
-    for (const watch of this.#watches) watch.destroy();
+    this.cut += this.watches.size;
+    for (const watch of this.watches) watch.destroy();
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-    this.#agent.destroy();
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+    this.agent.destroy();
     rmSync(this.kubeconfig, { force: true });
   }
 
-  #pass(from: IncomingMessage, to: ServerResponse): void {
+  private pass(from: IncomingMessage, to: ServerResponse): void {
     const isWatch = /[?&]watch=(true|1)/.test(from.url ?? '');
     if (!isWatch) {
       this.requests += 1;
-      if (Math.random() < this.failureRate) return this.#refuse(from, to);
+      if (Math.random() < this.failureRate) return this.refuse(from, to);
     }
     const { life } = this;
-    const onward = request(new URL(from.url ?? '/', this.#upstream), {
+    const onward = request(new URL(from.url ?? '/', this.upstream), {
       method: from.method ?? 'GET',
-      headers: { ...from.headers, host: this.#upstream.host },
-      agent: this.#agent,
+      headers: { ...from.headers, host: this.upstream.host },
+      agent: this.agent,
     });
     const isWrite = from.method !== 'GET';
     const asked = isWrite ? text(from) : undefined;
     onward.on('response', (answer) => {
-      if (isWatch) this.#watches.add(to);
+      if (isWatch) this.watches.add(to);
       if (asked !== undefined) {
-        void this.#answerWrite({ from, asked, life }, answer, to);
+        void this.answerWrite({ from, asked, life }, answer, to);
         return;
       }
       to.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -111,14 +111,14 @@ export class ApiProxy {
     });
     onward.on('error', () => to.destroy());
     to.on('close', () => {
-      this.#watches.delete(to);
-      // A write that is under way is carried out, whether somebody waits for the answer or not.
+      this.watches.delete(to);
+      // A write that is under way is carried out, whether someone waits for the answer or not.
       if (!to.writableFinished && !isWrite) onward.destroy();
     });
     from.pipe(onward);
   }
 
-  async #answerWrite(
+  private async answerWrite(
     { from, asked, life }: { from: IncomingMessage; asked: Promise<string>; life: number },
     answer: IncomingMessage,
     to: ServerResponse,
@@ -135,7 +135,7 @@ export class ApiProxy {
     if (this.onWrite(write)) to.writeHead(status, headers).end(said);
   }
 
-  #refuse(from: IncomingMessage, to: ServerResponse): void {
+  private refuse(from: IncomingMessage, to: ServerResponse): void {
     from.resume();
     const { code, ...why } = refusals[from.method !== 'GET' && Math.random() < 0.5 ? 'conflict' : 'busy'];
     this.refused.set(code, (this.refused.get(code) ?? 0) + 1);

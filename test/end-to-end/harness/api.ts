@@ -70,10 +70,10 @@ interface PatchOptions {
 const resourceOf = new Map<string, Resource>(Object.values(all).map((resource) => [resource.kind, resource]));
 
 export class Api {
-  readonly #cluster: () => ControlPlane;
+  private readonly cluster: () => ControlPlane;
 
   constructor(cluster: () => ControlPlane) {
-    this.#cluster = cluster;
+    this.cluster = cluster;
   }
 
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<T[]> {
@@ -81,16 +81,16 @@ export class Api {
       ...(options.labels === undefined ? {} : { labelSelector: options.labels }),
       ...(options.fields === undefined ? {} : { fieldSelector: options.fields }),
     });
-    const { items } = (await this.#ask('GET', `${pathOf(resource, options.namespace)}?${query}`)) as { items: T[] };
+    const { items } = (await this.ask('GET', `${pathOf(resource, options.namespace)}?${query}`)) as { items: T[] };
     return items;
   }
 
   async get<T extends KubeObject>(resource: Resource<T>, name: string, namespace?: string): Promise<T> {
-    return (await this.#ask('GET', `${pathOf(resource, namespace)}/${name}`)) as T;
+    return (await this.ask('GET', `${pathOf(resource, namespace)}/${name}`)) as T;
   }
 
   async find<T extends KubeObject>(resource: Resource<T>, name: string, namespace?: string): Promise<T | undefined> {
-    const answer = await this.#cluster().request('GET', `${pathOf(resource, namespace)}/${name}`);
+    const answer = await this.cluster().request('GET', `${pathOf(resource, namespace)}/${name}`);
     return answer.status === 404 ? undefined : (bodyOf(answer, `GET ${resource.plural} ${name}`) as T);
   }
 
@@ -101,7 +101,7 @@ export class Api {
       if (resource === undefined) throw new Error(`test/end-to-end/harness/api.ts lists no kind ${manifest.kind}`);
       const path = `${pathOf(resource, manifest.metadata.namespace)}/${manifest.metadata.name}`;
       const query = '?fieldManager=end-to-end&force=true';
-      await this.#ask('PATCH', path + query, manifest, 'application/apply-patch+yaml');
+      await this.ask('PATCH', path + query, manifest, 'application/apply-patch+yaml');
     }
   }
 
@@ -109,7 +109,7 @@ export class Api {
   tryCreate(manifest: Manifest): Promise<ApiAnswer> {
     const resource = resourceOf.get(manifest.kind);
     if (resource === undefined) throw new Error(`test/end-to-end/harness/api.ts lists no kind ${manifest.kind}`);
-    return this.#cluster().request('POST', pathOf(resource, manifest.metadata.namespace), manifest);
+    return this.cluster().request('POST', pathOf(resource, manifest.metadata.namespace), manifest);
   }
 
   async patch<T extends KubeObject>(
@@ -124,23 +124,23 @@ export class Api {
       json: 'application/json-patch+json',
     }[type];
     const path = `${pathOf(resource, namespace)}/${name}${subresource === undefined ? '' : `/${subresource}`}`;
-    return (await this.#ask('PATCH', path, body, contentType)) as T;
+    return (await this.ask('PATCH', path, body, contentType)) as T;
   }
 
   /** Background deletion; something already gone is fine. */
   async remove(resource: Resource, name: string, namespace?: string, options: object = {}): Promise<void> {
     const path = `${pathOf(resource, namespace)}/${name}`;
-    const answer = await this.#cluster().request('DELETE', path, { propagationPolicy: 'Background', ...options });
+    const answer = await this.cluster().request('DELETE', path, { propagationPolicy: 'Background', ...options });
     if (answer.status !== 404) bodyOf(answer, `DELETE ${resource.plural} ${name}`);
   }
 
   /** Standard output of kubectl. */
   async kubectl(...args: string[]): Promise<string> {
-    return (await this.#cluster().kubectl(args)).stdout;
+    return (await this.cluster().kubectl(args)).stdout;
   }
 
-  async #ask(method: string, path: string, body?: unknown, contentType?: string): Promise<unknown> {
-    return bodyOf(await this.#cluster().request(method, path, body, contentType), `${method} ${path}`);
+  private async ask(method: string, path: string, body?: unknown, contentType?: string): Promise<unknown> {
+    return bodyOf(await this.cluster().request(method, path, body, contentType), `${method} ${path}`);
   }
 }
 

@@ -25,16 +25,16 @@ const kerf = resolve(import.meta.dirname, '../../../bin/kerf');
 let started = 0;
 
 export class ControllerProcess {
-  readonly #supervisor: Supervisor;
-  readonly #program: RunningProgram;
-  readonly #ports: { metrics: number; health: number };
+  private readonly supervisor: Supervisor;
+  private readonly program: RunningProgram;
+  private readonly ports: { metrics: number; health: number };
   /** Why it ended; undefined while it runs. */
   exit: string | undefined;
 
   private constructor(supervisor: Supervisor, program: RunningProgram, ports: { metrics: number; health: number }) {
-    this.#supervisor = supervisor;
-    this.#program = program;
-    this.#ports = ports;
+    this.supervisor = supervisor;
+    this.program = program;
+    this.ports = ports;
     void program.exited.then((reason) => {
       this.exit = reason;
     });
@@ -67,16 +67,16 @@ export class ControllerProcess {
   }
 
   get metricsPort(): number {
-    return this.#ports.metrics;
+    return this.ports.metrics;
   }
 
   get pid(): number {
-    return this.#program.pid;
+    return this.program.pid;
   }
 
   /** Everything it wrote, to both outputs. */
   output(): string {
-    return readFileSync(this.#program.logFile, 'utf8');
+    return readFileSync(this.program.logFile, 'utf8');
   }
 
   logs(): LogLine[] {
@@ -87,18 +87,18 @@ export class ControllerProcess {
   }
 
   async metrics(): Promise<MetricsPage> {
-    return new MetricsPage(await (await fetch(`http://127.0.0.1:${this.#ports.metrics}/metrics`)).text());
+    return new MetricsPage(await (await fetch(`http://127.0.0.1:${this.ports.metrics}/metrics`)).text());
   }
 
   /** Any page of the metrics port. */
   page(path: string): Promise<Response> {
-    return fetch(`http://127.0.0.1:${this.#ports.metrics}${path}`);
+    return fetch(`http://127.0.0.1:${this.ports.metrics}${path}`);
   }
 
-  /** Status of /healthz or /readyz; undefined while nobody listens. */
+  /** Status of /healthz or /readyz; undefined while no one listens. */
   async probe(path: string): Promise<number | undefined> {
     try {
-      return (await fetch(`http://127.0.0.1:${this.#ports.health}${path}`)).status;
+      return (await fetch(`http://127.0.0.1:${this.ports.health}${path}`)).status;
     } catch {
       return undefined;
     }
@@ -126,16 +126,16 @@ export class ControllerProcess {
 
   /** SIGTERM, as a kubelet does; resolves with why it ended once it did. */
   async terminate(): Promise<string> {
-    await this.#supervisor.stop(this.#program, 30_000);
-    return this.#program.exited;
+    await this.supervisor.stop(this.program, 30_000);
+    return this.program.exited;
   }
 
   /** SIGKILL. */
   async kill(): Promise<void> {
-    await this.#supervisor.stop(this.#program, 0);
+    await this.supervisor.stop(this.program, 0);
   }
 
   exited(): Promise<string> {
-    return this.#program.exited;
+    return this.program.exited;
   }
 }

@@ -73,7 +73,7 @@ export async function keeps(room: Room, node: Node, seconds = 45): Promise<void>
 }
 
 /** Waits for an event with this reason and text about the object. */
-export function told(room: Room, about: string, reason: string, text: RegExp): Promise<void> {
+export function reported(room: Room, about: string, reason: string, text: RegExp): Promise<void> {
   return room.until(
     `event ${reason} on ${about}`,
     async () => {

@@ -18,7 +18,7 @@ export interface PoolParts {
   taints?: object[];
 }
 
-/** Consolidates nothing unless told to: a scenario's nodes stay while it looks at them. */
+/** Consolidates nothing unless asked to: a scenario's nodes stay while it looks at them. */
 export function poolManifest(room: string, name: string, parts: PoolParts = {}): Manifest {
   const { spec, template, labels, annotations, requirements = [], taints = [] } = parts;
   return {

@@ -8,7 +8,7 @@ export interface Sample {
 
 export class MetricsPage {
   readonly samples: readonly Sample[];
-  /** Types by metric name, as told by the page. */
+  /** Types by metric name, as reported by the page. */
   readonly types: ReadonlyMap<string, string>;
 
   constructor(text: string) {

@@ -22,15 +22,15 @@ const pollMs = 250;
 export class Room {
   readonly name: string;
   readonly api: Api;
-  readonly #controller: () => Pick<ControllerProcess, 'logs'>;
-  /** Pods nobody else would bring back, by app. */
-  readonly #lone = new Map<string, Manifest>();
+  private readonly controller: () => Pick<ControllerProcess, 'logs'>;
+  /** Pods no one else would bring back, by app. */
+  private readonly lone = new Map<string, Manifest>();
 
   /** Made by `world.room`. */
   constructor(name: string, api: Api, controller: () => Pick<ControllerProcess, 'logs'>) {
     this.name = name;
     this.api = api;
-    this.#controller = controller;
+    this.controller = controller;
   }
 
   apply(...manifests: Manifest[]): Promise<void> {
@@ -53,7 +53,7 @@ export class Room {
   /** A pod without an owner. */
   pod(name: string, parts: PodParts = {}): Promise<void> {
     const manifest = podManifest(this.name, name, parts);
-    this.#lone.set(name, manifest);
+    this.lone.set(name, manifest);
     return this.apply(manifest);
   }
 
@@ -90,7 +90,7 @@ export class Room {
   }
 
   nodes(pool?: string): Promise<Node[]> {
-    return this.api.list(all.nodes, { labels: this.#labels(pool) });
+    return this.api.list(all.nodes, { labels: this.labels(pool) });
   }
 
   async initializedNodes(pool?: string): Promise<Node[]> {
@@ -98,7 +98,7 @@ export class Room {
   }
 
   claims(pool?: string): Promise<NodeClaim[]> {
-    return this.api.list(all.nodeClaims, { labels: this.#labels(pool) });
+    return this.api.list(all.nodeClaims, { labels: this.labels(pool) });
   }
 
   pools(): Promise<NodePool[]> {
@@ -132,7 +132,7 @@ export class Room {
         const there = (await this.pods(app)).length;
         // On a busy machine the controller manager may learn of a new pod before it learns that its node lost the taint
         // it came with, and evict the pod; an owner would bring it back.
-        const lone = this.#lone.get(app);
+        const lone = this.lone.get(app);
         if (there === 0 && lone !== undefined) await this.apply(lone);
         if (ready.length !== count || there !== count)
           throw new Error(`${ready.length} of ${there} pods of ${app} are ready`);
@@ -176,7 +176,7 @@ export class Room {
       const { namespace = this.name } = (line['Pod'] ?? {}) as { namespace?: string };
       return namespace === this.name && (line.level === 'ERROR' || JSON.stringify(line).includes(this.name));
     };
-    const logs = this.#controller().logs().filter(isOwn);
+    const logs = this.controller().logs().filter(isOwn);
     // What is said again every ten seconds is shown once, where it was said last.
     const different = new Map(logs.map((line) => [JSON.stringify({ ...line, time: '' }), line]));
     return pictureOf({
@@ -189,7 +189,7 @@ export class Room {
     });
   }
 
-  #labels(pool?: string): string {
+  private labels(pool?: string): string {
     return pool === undefined ? `room=${this.name}` : `karpenter.sh/nodepool=${pool}`;
   }
 }

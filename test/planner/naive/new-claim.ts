@@ -39,20 +39,20 @@ export class NewClaim {
   requirements: Requirements;
   types: InstanceType[];
   held: Offering[] = [];
-  #used: Amounts = new Map();
-  #ports: HostPort[] = [];
-  readonly #around: Surroundings;
+  private used: Amounts = new Map();
+  private ports: HostPort[] = [];
+  private readonly around: Surroundings;
 
   constructor(template: Template, types: InstanceType[], hostname: string, around: Surroundings) {
     this.template = template;
     this.types = types;
     this.hostname = hostname;
     this.requirements = both(template.requirements, new Map([[label.hostname, oneOf(label.hostname, [hostname])]]));
-    this.#around = around;
+    this.around = around;
   }
 
   take(asking: Asking, relaxMinValues: boolean): Answer {
-    const { cluster, topology, reservations, lastResort } = this.#around;
+    const { cluster, topology, reservations, lastResort } = this.around;
     const { pod } = asking;
     if (untolerated(this.template.taints, asking.spec.tolerations) !== undefined) return 'refused';
     if (incompatible(this.requirements, asking.requirements, cluster.wellKnown) !== undefined) return 'refused';
@@ -63,10 +63,10 @@ export class NewClaim {
       last = 'refused';
       if (incompatible(base, volumes, cluster.wellKnown) !== undefined) continue;
       const where = { requirements: both(base, volumes), taints: this.template.taints };
-      const used = plus(this.#used, asking.requests);
+      const used = plus(this.used, asking.requests);
       const ports = hostPorts(asking.spec);
       const holding = (narrowed: Requirements): InstanceType[] =>
-        this.types.filter((type) => this.#attaches(type, asking.pod) && this.#holds(type, narrowed, used, ports));
+        this.types.filter((type) => this.attaches(type, asking.pod) && this.holds(type, narrowed, used, ports));
       const canBeHad = lastResort ? (narrowed: Requirements) => holding(narrowed).length > 0 : undefined;
       const answer = topology.narrow(pod, asking.strict, where, canBeHad);
       if ('refused' in answer || incompatible(where.requirements, answer.narrowed, cluster.wellKnown) !== undefined)
@@ -80,7 +80,7 @@ export class NewClaim {
       }
       if (types.length === 0) continue;
       if (missed.size > 0) wanted = lowered(wanted, missed);
-      const toHold = this.#reservable(types, wanted, used);
+      const toHold = this.reservable(types, wanted, used);
       if (toHold === 'none left' || (toHold.length === 0 && this.held.length > 0)) {
         last = 'reserved';
         continue;
@@ -88,8 +88,8 @@ export class NewClaim {
       this.minValuesRelaxed ||= missed.size > 0;
       this.requirements = wanted;
       this.types = types;
-      this.#used = used;
-      this.#ports.push(...hostPorts(asking.spec));
+      this.used = used;
+      this.ports.push(...hostPorts(asking.spec));
       this.pods.push(pod);
       this.held = toHold;
       reservations.hold(this, toHold);
@@ -101,39 +101,39 @@ export class NewClaim {
   }
 
   /** The type attaches the volumes of all its pods and of this one. */
-  #attaches(type: InstanceType, pod: Pod): boolean {
+  private attaches(type: InstanceType, pod: Pod): boolean {
     const all = new Map<string, Set<string>>();
     for (const each of [...this.pods, pod]) {
-      for (const [driver, claims] of attachments(each, this.#around.cluster))
+      for (const [driver, claims] of attachments(each, this.around.cluster))
         all.set(driver, new Set([...(all.get(driver) ?? []), ...claims]));
     }
-    const own = attachments(pod, this.#around.cluster);
+    const own = attachments(pod, this.around.cluster);
     return [...own.keys()].every(
       (driver) => (all.get(driver)?.size ?? 0) <= (type.attachLimits[driver] ?? Number.POSITIVE_INFINITY),
     );
   }
 
-  #holds(type: InstanceType, wanted: Requirements, used: Amounts, ports: HostPort[]): boolean {
-    const { cluster } = this.#around;
-    const daemons = daemonsOnType(this.#around.daemons, this.template, type, cluster);
-    if (portsConflict(ports, [...this.#ports, ...daemons.flatMap((daemon) => daemon.ports)])) return false;
-    return conflict(type.requirements, wanted) === undefined && this.#roomy(type, wanted, used).length > 0;
+  private holds(type: InstanceType, wanted: Requirements, used: Amounts, ports: HostPort[]): boolean {
+    const { cluster } = this.around;
+    const daemons = daemonsOnType(this.around.daemons, this.template, type, cluster);
+    if (portsConflict(ports, [...this.ports, ...daemons.flatMap((daemon) => daemon.ports)])) return false;
+    return conflict(type.requirements, wanted) === undefined && this.roomy(type, wanted, used).length > 0;
   }
 
   /** Usable offerings of the type whose machines hold `used` and the type's daemons. */
-  #roomy(type: InstanceType, wanted: Requirements, used: Amounts): Offering[] {
-    const { cluster } = this.#around;
-    const daemons = daemonsOnType(this.#around.daemons, this.template, type, cluster);
+  private roomy(type: InstanceType, wanted: Requirements, used: Amounts): Offering[] {
+    const { cluster } = this.around;
+    const daemons = daemonsOnType(this.around.daemons, this.template, type, cluster);
     const needed = plus(used, ...daemons.map((daemon) => daemon.requests));
     return usableOfferings(type, wanted, cluster).filter(
       (offering) => misfit(needed, offering.allocatable) === undefined,
     );
   }
 
-  #reservable(types: InstanceType[], wanted: Requirements, used: Amounts): Offering[] | 'none left' {
-    const { cluster, reservations } = this.#around;
+  private reservable(types: InstanceType[], wanted: Requirements, used: Amounts): Offering[] | 'none left' {
+    const { cluster, reservations } = this.around;
     if (cluster.settings.featureGates['ReservedCapacity'] === false) return [];
-    const usable = types.flatMap((type) => this.#roomy(type, wanted, used));
+    const usable = types.flatMap((type) => this.roomy(type, wanted, used));
     const compatible = usable.filter((offering) => offering.capacityType === 'reserved');
     const withRoom = compatible.filter((offering) => reservations.hasRoom(offering));
     const free = withRoom.filter((offering) => reservations.canHold(this, offering));
@@ -144,7 +144,7 @@ export class NewClaim {
 
   /** Final requirements: without the placeholder host name, and with what is reserved. */
   finish(): { requirements: Requirements; types: string[]; minValuesMissed: boolean } {
-    const { cluster } = this.#around;
+    const { cluster } = this.around;
     const final = new Map(this.requirements);
     final.delete(label.hostname);
     if (this.held.length > 0) {

@@ -54,31 +54,31 @@ export function naivePlan(snapshot: Snapshot): NaivePlan {
 }
 
 class Pass {
-  readonly #cluster: Cluster;
-  readonly #pods: Pod[];
-  readonly #unplaced: Map<string, string>;
-  readonly #templates: Template[];
-  readonly #machines: MachineRoom[];
-  readonly #around: Surroundings;
-  readonly #remaining = new Map<string, Amounts>();
-  readonly #softTaints: boolean;
-  #claims: NewClaim[] = [];
-  #hostnames = 0;
+  private readonly cluster: Cluster;
+  private readonly pods: Pod[];
+  private readonly unplaced: Map<string, string>;
+  private readonly templates: Template[];
+  private readonly machines: MachineRoom[];
+  private readonly around: Surroundings;
+  private readonly remaining = new Map<string, Amounts>();
+  private readonly softTaints: boolean;
+  private claims: NewClaim[] = [];
+  private hostnames = 0;
 
   constructor(cluster: Cluster, pods: Pod[], unplaced: Map<string, string>) {
-    this.#cluster = cluster;
-    this.#pods = pods;
-    this.#unplaced = unplaced;
+    this.cluster = cluster;
+    this.pods = pods;
+    this.unplaced = unplaced;
     const pools = usablePools(cluster);
     const all = pools.flatMap((pool) => templateOf(pool, cluster) ?? []);
-    this.#templates = all
+    this.templates = all
       .map((template) => ({ ...template, types: prefiltered(template, cluster) }))
       .filter((template) => template.types.length > 0);
-    this.#softTaints = pools.some((p) =>
+    this.softTaints = pools.some((p) =>
       (p.spec.template.spec.taints ?? []).some((t) => t.effect === 'PreferNoSchedule'),
     );
     const daemons = daemonsOf(cluster);
-    this.#around = {
+    this.around = {
       cluster,
       daemons,
       reservations: new Reservations(all),
@@ -86,7 +86,7 @@ class Pass {
       lastResort: false,
     };
     const staying = cluster.machines.filter((machine) => !machine.leaving);
-    this.#machines = staying
+    this.machines = staying
       .map((machine) => new MachineRoom(machine, daemons, cluster))
       .sort(
         (a, b) =>
@@ -99,54 +99,54 @@ class Pass {
         if (machine.labels['karpenter.sh/nodepool'] !== pool.metadata.name) continue;
         remaining = limited(remaining, new Map([...machine.capacity, ...amounts({ nodes: 1 })]));
       }
-      this.#remaining.set(pool.metadata.name, remaining);
+      this.remaining.set(pool.metadata.name, remaining);
     }
   }
 
   run(): NaivePlan {
-    for (const pod of this.#pods) this.#around.topology.own(pod, pod.spec);
-    const inOrder = [...this.#pods].sort(byQueueOrder);
-    this.#drain([...inOrder]);
-    this.#around.lastResort = true;
-    this.#drain(inOrder.filter((pod) => isStuck(this.#unplaced.get(podKey(pod)))));
-    return this.#finish();
+    for (const pod of this.pods) this.around.topology.own(pod, pod.spec);
+    const inOrder = [...this.pods].sort(byQueueOrder);
+    this.drain([...inOrder]);
+    this.around.lastResort = true;
+    this.drain(inOrder.filter((pod) => isStuck(this.unplaced.get(podKey(pod)))));
+    return this.finish();
   }
 
   /** Until a whole round brings nothing. */
-  #drain(queue: Pod[]): void {
+  private drain(queue: Pod[]): void {
     const lastLength = new Map<Pod, number>();
     for (;;) {
       const pod = queue[0];
       if (pod === undefined || lastLength.get(pod) === queue.length) return;
       queue.shift();
-      const failure = this.#place(pod);
+      const failure = this.place(pod);
       if (failure === undefined) {
-        this.#unplaced.delete(podKey(pod));
+        this.unplaced.delete(podKey(pod));
         continue;
       }
-      this.#unplaced.set(podKey(pod), failure);
-      this.#around.topology.own(pod, pod.spec);
+      this.unplaced.set(podKey(pod), failure);
+      this.around.topology.own(pod, pod.spec);
       queue.push(pod);
       lastLength.set(pod, queue.length);
     }
   }
 
   /** Relaxes step by step until the pod has a place; the failure of the last attempt if nothing is left to relax. */
-  #place(pod: Pod): string | undefined {
-    if (this.#cluster.settings.ignoreDRARequests && needsDevices(pod.spec)) return 'DynamicResourcesUnsupported';
+  private place(pod: Pod): string | undefined {
+    if (this.cluster.settings.ignoreDRARequests && needsDevices(pod.spec)) return 'DynamicResourcesUnsupported';
     let spec = pod.spec;
     for (;;) {
-      const failure = this.#attempt(pod, spec);
+      const failure = this.attempt(pod, spec);
       if (failure === undefined || failure === 'ReservedCapacityDeferred') return failure;
-      const relaxed = relax(spec, this.#softTaints);
+      const relaxed = relax(spec, this.softTaints);
       if (relaxed === undefined) return failure;
       spec = relaxed;
-      this.#around.topology.own(pod, spec);
+      this.around.topology.own(pod, spec);
     }
   }
 
-  #attempt(pod: Pod, spec: PodSpec): string | undefined {
-    const { spelling, settings } = this.#cluster;
+  private attempt(pod: Pod, spec: PodSpec): string | undefined {
+    const { spelling, settings } = this.cluster;
     const preferring = settings.preferencePolicy === 'Respect';
     const strict = strictRequirements(spec, spelling);
     const wished = preferring ? preferringRequirements(spec, spelling) : strict;
@@ -158,23 +158,23 @@ class Pass {
       requests: podRequests(spec),
       strict,
       requirements: wished,
-      volumes: volumeAlternatives(pod, this.#cluster),
+      volumes: volumeAlternatives(pod, this.cluster),
     };
-    for (const machine of this.#machines) if (machine.take(asking, this.#around.topology)) return undefined;
-    this.#claims.sort((a, b) => a.pods.length - b.pods.length);
-    for (const claim of this.#claims) if (claim.take(asking, false) === 'taken') return undefined;
-    if (this.#templates.length === 0) return 'NoInstanceTypes';
+    for (const machine of this.machines) if (machine.take(asking, this.around.topology)) return undefined;
+    this.claims.sort((a, b) => a.pods.length - b.pods.length);
+    for (const claim of this.claims) if (claim.take(asking, false) === 'taken') return undefined;
+    if (this.templates.length === 0) return 'NoInstanceTypes';
     let failure = 'Unschedulable';
-    for (const template of this.#templates) {
-      const types = this.#withinLimits(template);
+    for (const template of this.templates) {
+      const types = this.withinLimits(template);
       if (types.length === 0) continue;
-      this.#hostnames += 1;
-      const hostname = `hostname-placeholder-${String(this.#hostnames).padStart(4, '0')}`;
-      const claim = new NewClaim(template, types, hostname, this.#around);
+      this.hostnames += 1;
+      const hostname = `hostname-placeholder-${String(this.hostnames).padStart(4, '0')}`;
+      const claim = new NewClaim(template, types, hostname, this.around);
       const answer = claim.take(asking, settings.minValuesPolicy === 'BestEffort');
       if (answer === 'taken') {
-        this.#claims.push(claim);
-        this.#spend(claim);
+        this.claims.push(claim);
+        this.spend(claim);
         return undefined;
       }
       if (answer === 'reserved') return 'ReservedCapacityDeferred';
@@ -183,8 +183,8 @@ class Pass {
     return failure;
   }
 
-  #withinLimits(template: Template): InstanceType[] {
-    const remaining = this.#remaining.get(template.name);
+  private withinLimits(template: Template): InstanceType[] {
+    const remaining = this.remaining.get(template.name);
     if (remaining === undefined) return template.types;
     if (remaining.get('nodes') === 0n) return [];
     return template.types.filter((type) =>
@@ -192,19 +192,19 @@ class Pass {
     );
   }
 
-  #spend(claim: NewClaim): void {
-    const remaining = this.#remaining.get(claim.template.name);
+  private spend(claim: NewClaim): void {
+    const remaining = this.remaining.get(claim.template.name);
     if (remaining === undefined) return;
     const most = claim.types.map((type) => type.capacity).reduce(larger);
-    this.#remaining.set(claim.template.name, limited(remaining, new Map([...most, ...amounts({ nodes: 1 })])));
+    this.remaining.set(claim.template.name, limited(remaining, new Map([...most, ...amounts({ nodes: 1 })])));
   }
 
-  #finish(): NaivePlan {
+  private finish(): NaivePlan {
     const newNodes: NaiveNode[] = [];
-    for (const claim of this.#claims) {
+    for (const claim of this.claims) {
       const { requirements, types, minValuesMissed } = claim.finish();
       const pods = claim.pods.map(podKey);
-      if (minValuesMissed) for (const pod of pods) this.#unplaced.set(pod, 'MinValuesUnsatisfied');
+      if (minValuesMissed) for (const pod of pods) this.unplaced.set(pod, 'MinValuesUnsatisfied');
       else
         newNodes.push({
           nodePool: claim.template.name,
@@ -215,13 +215,13 @@ class Pass {
         });
     }
     const existing = new Map(
-      this.#machines.filter((m) => m.pods.length > 0).map((m) => [m.machine.name, m.pods.map(podKey)]),
+      this.machines.filter((m) => m.pods.length > 0).map((m) => [m.machine.name, m.pods.map(podKey)]),
     );
-    return { newNodes, existing, unplaced: this.#unplaced };
+    return { newNodes, existing, unplaced: this.unplaced };
   }
 }
 
-/** Not placed, and not told to wait. */
+/** Not placed, and not asked to wait. */
 function isStuck(failure: string | undefined): boolean {
   return failure !== undefined && failure !== 'ReservedCapacityDeferred' && failure !== 'DynamicResourcesUnsupported';
 }

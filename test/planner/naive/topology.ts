@@ -39,34 +39,34 @@ export interface Where {
 }
 
 export class Topology {
-  readonly #cluster: Cluster;
-  readonly #batch: Set<Pod>;
-  readonly #ignorePreferences: boolean;
-  readonly #templates: Template[];
-  readonly #groups = new Map<string, Group>();
-  readonly #inverse = new Map<string, Group>();
+  private readonly cluster: Cluster;
+  private readonly batch: Set<Pod>;
+  private readonly ignorePreferences: boolean;
+  private readonly templates: Template[];
+  private readonly groups = new Map<string, Group>();
+  private readonly inverse = new Map<string, Group>();
   /** In the order in which the pod states them. */
-  readonly #owned = new Map<Pod, Group[]>();
-  readonly #hostnames: string[] = [];
-  readonly #placed: { pod: Pod; where: Where }[] = [];
+  private readonly owned = new Map<Pod, Group[]>();
+  private readonly hostnames: string[] = [];
+  private readonly placed: { pod: Pod; where: Where }[] = [];
 
   constructor(cluster: Cluster, batch: readonly Pod[]) {
-    this.#cluster = cluster;
-    this.#batch = new Set(batch);
-    this.#ignorePreferences = cluster.settings.preferencePolicy === 'Ignore';
-    this.#templates = usablePools(cluster).flatMap((pool) => templateOf(pool, cluster) ?? []);
+    this.cluster = cluster;
+    this.batch = new Set(batch);
+    this.ignorePreferences = cluster.settings.preferencePolicy === 'Ignore';
+    this.templates = usablePools(cluster).flatMap((pool) => templateOf(pool, cluster) ?? []);
     for (const machine of cluster.machines) {
-      if (!machine.leaving) this.#hostnames.push(machine.hostname);
+      if (!machine.leaving) this.hostnames.push(machine.hostname);
       if (machine.node === undefined) continue;
       for (const pod of machine.pods) {
-        if (!this.#batch.has(pod)) this.#addInverse(pod, pod, machine.node.metadata.labels ?? {});
+        if (!this.batch.has(pod)) this.addInverse(pod, pod, machine.node.metadata.labels ?? {});
       }
     }
   }
 
   registerHostname(hostname: string): void {
-    this.#hostnames.push(hostname);
-    for (const group of [...this.#groups.values(), ...this.#inverse.values()]) {
+    this.hostnames.push(hostname);
+    for (const group of [...this.groups.values(), ...this.inverse.values()]) {
       if (group.key === label.hostname && !group.counts.has(hostname)) group.counts.set(hostname, 0);
     }
   }
@@ -74,11 +74,11 @@ export class Topology {
   /** Makes `pod` the owner of exactly the constraints that `spec`, its present (perhaps relaxed) form, has. */
   own(pod: Pod, spec: PodSpec): void {
     const owned: Group[] = [];
-    this.#owned.set(pod, owned);
-    this.#addInverse(pod, { ...pod, spec }, undefined);
+    this.owned.set(pod, owned);
+    this.addInverse(pod, { ...pod, spec }, undefined);
     for (const spread of spec.topologySpreadConstraints ?? []) {
-      if (this.#ignorePreferences && spread.whenUnsatisfiable !== 'DoNotSchedule') continue;
-      owned.push(this.#group(this.#groups, pod, this.#spreadGroup(pod, spec, spread)));
+      if (this.ignorePreferences && spread.whenUnsatisfiable !== 'DoNotSchedule') continue;
+      owned.push(this.group(this.groups, pod, this.spreadGroup(pod, spec, spread)));
     }
     for (const [kind, affinity] of [
       ['affinity', spec.affinity?.podAffinity],
@@ -87,16 +87,16 @@ export class Topology {
       const preferred = (affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((w) => w.podAffinityTerm);
       const terms = [
         ...(affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
-        ...(this.#ignorePreferences ? [] : preferred),
+        ...(this.ignorePreferences ? [] : preferred),
       ];
-      for (const term of terms) owned.push(this.#group(this.#groups, pod, this.#termGroup(pod, term, kind)));
+      for (const term of terms) owned.push(this.group(this.groups, pod, this.termGroup(pod, term, kind)));
     }
   }
 
   /**
    * `where` narrowed by every constraint on the pod, or the key on which they cannot all be met. Where one domain has to
    * be taken, it is the one that every spread finds emptiest. As a last resort, with `canBeHad`, it is the emptiest that
-   * can be had, and if none can, the emptiest.
+   * is available, and if none is, the emptiest.
    */
   narrow(
     pod: Pod,
@@ -104,8 +104,8 @@ export class Topology {
     where: Where,
     canBeHad?: (narrowed: Requirements) => boolean,
   ): { narrowed: Requirements } | { refused: string } {
-    const concerned = [...(this.#owned.get(pod) ?? [])];
-    concerned.push(...[...this.#inverse.values()].filter((group) => selectsPod(group, pod)));
+    const concerned = [...(this.owned.get(pod) ?? [])];
+    concerned.push(...[...this.inverse.values()].filter((group) => selectsPod(group, pod)));
     let narrowed = where.requirements;
     for (const key of new Set(concerned.map((group) => group.key))) {
       const groups = concerned.filter((group) => group.key === key);
@@ -121,40 +121,40 @@ export class Topology {
   }
 
   record(pod: Pod, where: Where): void {
-    this.#placed.push({ pod, where });
-    for (const group of this.#groups.values()) recordIn(group, pod, where);
-    for (const group of this.#inverse.values()) {
+    this.placed.push({ pod, where });
+    for (const group of this.groups.values()) recordIn(group, pod, where);
+    for (const group of this.inverse.values()) {
       if (group.owners.has(pod)) bump(group, possible(group, where.requirements));
     }
   }
 
-  #group(groups: Map<string, Group>, owner: Pod, made: { identity: string; group: Group }): Group {
+  private group(groups: Map<string, Group>, owner: Pod, made: { identity: string; group: Group }): Group {
     let group = groups.get(made.identity);
     if (group === undefined) {
       group = made.group;
       groups.set(made.identity, group);
-      this.#addNodeDomains(group);
-      if (groups === this.#groups) this.#count(group);
+      this.addNodeDomains(group);
+      if (groups === this.groups) this.count(group);
       if (group.key === label.hostname) {
-        for (const name of this.#hostnames) if (!group.counts.has(name)) group.counts.set(name, 0);
+        for (const name of this.hostnames) if (!group.counts.has(name)) group.counts.set(name, 0);
       }
       // A constraint that appears only by relaxation has to know who was placed before it did.
-      if (groups === this.#groups) for (const { pod, where } of this.#placed) recordIn(group, pod, where);
+      if (groups === this.groups) for (const { pod, where } of this.placed) recordIn(group, pod, where);
     }
     group.owners.add(owner);
     return group;
   }
 
-  #addInverse(owner: Pod, pod: Pod, labels: Record<string, string> | undefined): void {
+  private addInverse(owner: Pod, pod: Pod, labels: Record<string, string> | undefined): void {
     for (const term of pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
-      const group = this.#group(this.#inverse, owner, this.#termGroup(pod, term, 'anti-affinity'));
+      const group = this.group(this.inverse, owner, this.termGroup(pod, term, 'anti-affinity'));
       const domain = labels?.[group.key];
       if (domain !== undefined) bump(group, [domain]);
     }
   }
 
-  #termGroup(pod: Pod, term: PodTerm, kind: Kind): { identity: string; group: Group } {
-    const namespaces = namespacesOf(term, pod.metadata.namespace ?? 'default', this.#cluster.namespaces);
+  private termGroup(pod: Pod, term: PodTerm, kind: Kind): { identity: string; group: Group } {
+    const namespaces = namespacesOf(term, pod.metadata.namespace ?? 'default', this.cluster.namespaces);
     const identity = JSON.stringify([kind, term.topologyKey, [...namespaces].sort(), canonical(term.labelSelector)]);
     return {
       identity,
@@ -166,14 +166,14 @@ export class Topology {
         maxSkew: 0,
         minDomains: undefined,
         admits: () => true,
-        counts: this.#universe(term.topologyKey, () => true),
+        counts: this.universe(term.topologyKey, () => true),
         owners: new Set(),
       },
     };
   }
 
-  #spreadGroup(pod: Pod, spec: PodSpec, spread: Spread): { identity: string; group: Group } {
-    const { spelling } = this.#cluster;
+  private spreadGroup(pod: Pod, spec: PodSpec, spread: Spread): { identity: string; group: Group } {
+    const { spelling } = this.cluster;
     const selector = withMatchLabelKeys(spread, pod);
     const byAffinity = (spread.nodeAffinityPolicy ?? 'Honor') === 'Honor';
     const byTaints = (spread.nodeTaintsPolicy ?? 'Ignore') === 'Honor';
@@ -206,21 +206,21 @@ export class Topology {
         admits: (node, taints) =>
           (!byAffinity || wanted.some((w) => incompatible(node, w, new Set()) === undefined)) &&
           (!byTaints || tolerated(taints)),
-        counts: this.#universe(spread.topologyKey, (taints) => !byTaints || tolerated(taints)),
+        counts: this.universe(spread.topologyKey, (taints) => !byTaints || tolerated(taints)),
         owners: new Set(),
       },
     };
   }
 
   /** Domains that pools can offer, at zero. */
-  #universe(key: string, tolerated: (taints: readonly Taint[]) => boolean): Map<string, number> {
+  private universe(key: string, tolerated: (taints: readonly Taint[]) => boolean): Map<string, number> {
     const domains = new Map<string, number>();
-    for (const { pool, taints, types } of this.#templates) {
+    for (const { pool, taints, types } of this.templates) {
       if (!tolerated(taints)) continue;
       const { template } = pool.spec;
       const own = both(
-        toRequirements(template.spec.requirements, this.#cluster.spelling),
-        fromLabels(template.metadata?.labels ?? {}, this.#cluster.spelling),
+        toRequirements(template.spec.requirements, this.cluster.spelling),
+        fromLabels(template.metadata?.labels ?? {}, this.cluster.spelling),
       );
       for (const set of [own, ...types.map((type) => both(own, type.requirements))]) {
         const r = set.get(key);
@@ -231,26 +231,26 @@ export class Topology {
   }
 
   /** Domains of nodes that stay, at zero. */
-  #addNodeDomains(group: Group): void {
-    for (const machine of this.#cluster.machines) {
+  private addNodeDomains(group: Group): void {
+    for (const machine of this.cluster.machines) {
       const { node } = machine;
       if (machine.leaving || node === undefined) continue;
       const domain = machine.labels[group.key];
       if (domain === undefined || group.counts.has(domain)) continue;
-      const labels = fromLabels(node.metadata.labels ?? {}, this.#cluster.spelling);
+      const labels = fromLabels(node.metadata.labels ?? {}, this.cluster.spelling);
       if (group.admits(labels, node.spec?.taints ?? [])) group.counts.set(domain, 0);
     }
   }
 
-  #count(group: Group): void {
-    const { spelling } = this.#cluster;
-    for (const { node, pods } of this.#cluster.machines) {
+  private count(group: Group): void {
+    const { spelling } = this.cluster;
+    for (const { node, pods } of this.cluster.machines) {
       if (node === undefined) continue;
       const labels = node.metadata.labels ?? {};
       const domain = labels[group.key] ?? (group.key === label.hostname ? node.metadata.name : undefined);
       if (domain === undefined || !group.admits(fromLabels(labels, spelling), node.spec?.taints ?? [])) continue;
       for (const pod of pods) {
-        if (this.#batch.has(pod) || isTerminal(pod) || isTerminating(pod)) continue;
+        if (this.batch.has(pod) || isTerminal(pod) || isTerminating(pod)) continue;
         if (!group.namespaces.has(pod.metadata.namespace ?? 'default')) continue;
         if (group.selector === undefined || selects(group.selector, pod.metadata.labels)) bump(group, [domain]);
       }

@@ -87,7 +87,7 @@ export function readCluster(snapshot: Snapshot): Cluster {
   const pods = of<Pod>('Pod');
   const machines = readMachines(snapshot, of<Node>('Node'), of<NodeClaim>('NodeClaim'), pods);
   const budgets = of<DisruptionBudget>('PodDisruptionBudget');
-  /** There is room for the pod on the node, or room is being made, or nobody knows. */
+  /** There is room for the pod on the node, or room is being made, or it is unknown. */
   const isComing = (pod: Pod) => (node: string) => {
     const machine = machines.find((each) => each.node?.metadata.name === node);
     if (machine === undefined || machine.pods.some((each) => each.metadata.deletionTimestamp !== undefined))

@@ -166,7 +166,7 @@ export function conflict(existing: Requirements, incoming: Requirements): string
   return undefined;
 }
 
-/** The key on which `incoming` cannot be had on something described by `existing`. */
+/** The key on which `incoming` cannot be met by something described by `existing`. */
 export function incompatible(
   existing: Requirements,
   incoming: Requirements,

@@ -1,4 +1,4 @@
-// Nobody lost, nobody twice, nothing on machines that cannot take pods, sums that add up.
+// No one lost, no one twice, nothing on machines that cannot take pods, sums that add up.
 import type { Plan } from '../../../src/core/index.ts';
 import type { Cluster } from '../rules/cluster.ts';
 import { podKey } from '../rules/objects.ts';

@@ -59,7 +59,7 @@ function* plausibleOrders(placements: Placement[]): Generator<Placement[]> {
   for (let i = 0; i < 12; i++) yield random.shuffled(placements);
 }
 
-/** Always binds the first pod of the order that is accepted now, until nobody is. */
+/** Always binds the first pod of the order that is accepted now, until no one is. */
 function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster): Binding {
   const nodes = allNodes(plan, cluster);
   const order: Placement[] = [];
@@ -80,7 +80,7 @@ function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster): Bin
 }
 
 /**
- * Machines the scheduler will see: a launched one without a Node is no domain yet, unless the plan counts on it; a leaving
+ * Machines the scheduler will see: a launched one without a Node is not a domain yet, unless the plan counts on it; a leaving
  * one is none any more, unless something stays on it.
  */
 export function presentMachines(plan: Plan, cluster: Cluster): Machine[] {

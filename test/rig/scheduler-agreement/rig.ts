@@ -45,11 +45,11 @@ interface BoundPod {
 }
 
 export class AgreementRig {
-  readonly #cluster: ControlPlane;
-  #clean = true;
+  private readonly cluster: ControlPlane;
+  private clean = true;
 
   constructor(cluster: ControlPlane) {
-    this.#cluster = cluster;
+    this.cluster = cluster;
   }
 
   /**
@@ -57,26 +57,26 @@ export class AgreementRig {
    * order; where the scheduler heard of one before its node and so changed the order, each waits for the one before it.
    */
   async disagreements(snapshot: Snapshot, plan: Plan, patienceMs = 20_000): Promise<string[]> {
-    const unbound = await this.#carryOut(snapshot, plan, { patienceMs, oneByOne: false });
-    return unbound.length === 0 ? [] : this.#carryOut(snapshot, plan, { patienceMs, oneByOne: true });
+    const unbound = await this.carryOut(snapshot, plan, { patienceMs, oneByOne: false });
+    return unbound.length === 0 ? [] : this.carryOut(snapshot, plan, { patienceMs, oneByOne: true });
   }
 
-  async #carryOut(
+  private async carryOut(
     snapshot: Snapshot,
     plan: Plan,
     { patienceMs, oneByOne }: { patienceMs: number; oneByOne: boolean },
   ): Promise<string[]> {
-    if (!this.#clean) await this.clear();
-    this.#clean = false;
+    if (!this.clean) await this.clear();
+    this.clean = false;
     const cluster = readCluster(snapshot);
     const nodes = nodesOf(plan, cluster);
-    await this.#createAll(
+    await this.createAll(
       snapshot.objects.items.filter((item) => item.kind === 'Namespace'),
       true,
     );
-    await this.#createAll([...nodes, ...csiNodesOf(snapshot, nodes)]);
-    await this.#createVolumes(snapshot.objects.items);
-    await this.#createAll(boundPods(plan, cluster).map(({ pod, node }) => freshPod(pod, { nodeName: node })));
+    await this.createAll([...nodes, ...csiNodesOf(snapshot, nodes)]);
+    await this.createVolumes(snapshot.objects.items);
+    await this.createAll(boundPods(plan, cluster).map(({ pod, node }) => freshPod(pod, { nodeName: node })));
     const { order, refused } = bindAll(plan, cluster);
     const hostname = new Map(
       nodes.map((n) => [
@@ -93,12 +93,12 @@ export class AgreementRig {
       ),
     ];
     for (const { pod, node } of planned) {
-      await this.#create(freshPod(pod, preferringNode(pod, hostname.get(node) ?? node)));
+      await this.create(freshPod(pod, preferringNode(pod, hostname.get(node) ?? node)));
       if (!oneByOne) continue;
-      const unbound = await this.#waitForBinding([podKey(pod)], patienceMs);
+      const unbound = await this.waitForBinding([podKey(pod)], patienceMs);
       if (unbound.length > 0) return [...unbound, ...refused];
     }
-    const unbound = await this.#waitForBinding(
+    const unbound = await this.waitForBinding(
       planned.map(({ pod }) => podKey(pod)),
       patienceMs,
     );
@@ -109,39 +109,39 @@ export class AgreementRig {
     const namespaces = ['default', 'other'];
     const now = { gracePeriodSeconds: 0 };
     for (const namespace of namespaces) {
-      await this.#cluster.request('DELETE', `/api/v1/namespaces/${namespace}/pods`, now);
-      await this.#cluster.request('DELETE', `/api/v1/namespaces/${namespace}/persistentvolumeclaims`, now);
+      await this.cluster.request('DELETE', `/api/v1/namespaces/${namespace}/pods`, now);
+      await this.cluster.request('DELETE', `/api/v1/namespaces/${namespace}/persistentvolumeclaims`, now);
     }
     for (const kind of ['Node', 'PersistentVolume', 'StorageClass', 'CSINode']) {
-      await this.#cluster.request('DELETE', paths[kind]?.('') ?? '', now);
+      await this.cluster.request('DELETE', paths[kind]?.('') ?? '', now);
     }
-    this.#clean = true;
+    this.clean = true;
   }
 
-  async #create(object: SnapshotObject, mayExist = false): Promise<ApiAnswer> {
-    const answer = await this.#cluster.request('POST', pathOf(object), object);
+  private async create(object: SnapshotObject, mayExist = false): Promise<ApiAnswer> {
+    const answer = await this.cluster.request('POST', pathOf(object), object);
     if (answer.status === 201 || (mayExist && answer.status === 409)) return answer;
     throw new Error(`creating ${object.kind} ${object.metadata.name}: ${JSON.stringify(answer.body).slice(0, 600)}`);
   }
 
-  async #createAll(objects: readonly SnapshotObject[], mayExist = false): Promise<void> {
-    await Promise.all(objects.map((object) => this.#create(object, mayExist)));
+  private async createAll(objects: readonly SnapshotObject[], mayExist = false): Promise<void> {
+    await Promise.all(objects.map((object) => this.create(object, mayExist)));
   }
 
-  async #createVolumes(items: readonly SnapshotObject[]): Promise<void> {
-    await this.#createAll(items.filter((item) => item.kind === 'StorageClass' || item.kind === 'PersistentVolume'));
+  private async createVolumes(items: readonly SnapshotObject[]): Promise<void> {
+    await this.createAll(items.filter((item) => item.kind === 'StorageClass' || item.kind === 'PersistentVolume'));
     for (const claim of items.filter((item) => item.kind === 'PersistentVolumeClaim')) {
       const { status, ...object } = claim;
-      await this.#create(object);
+      await this.create(object);
       const path = `${pathOf(claim)}/${claim.metadata.name}/status`;
-      await this.#cluster.request('PATCH', path, { status }, 'application/merge-patch+json');
+      await this.cluster.request('PATCH', path, { status }, 'application/merge-patch+json');
     }
   }
 
-  async #waitForBinding(keys: readonly string[], patienceMs: number): Promise<string[]> {
+  private async waitForBinding(keys: readonly string[], patienceMs: number): Promise<string[]> {
     const deadline = performance.now() + patienceMs;
     for (;;) {
-      const pods = await this.#pods();
+      const pods = await this.pods();
       const waiting = keys.filter((key) => !pods.get(key)?.spec.nodeName);
       if (waiting.length === 0) return [];
       if (performance.now() > deadline) {
@@ -150,25 +150,25 @@ export class AgreementRig {
           return `${key} was not bound: ${said ?? 'no word from the scheduler'}`;
         });
       }
-      await this.#provisionVolumes();
+      await this.provisionVolumes();
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 
-  async #pods(): Promise<Map<string, BoundPod>> {
-    const answer = await this.#cluster.request('GET', '/api/v1/pods');
+  private async pods(): Promise<Map<string, BoundPod>> {
+    const answer = await this.cluster.request('GET', '/api/v1/pods');
     const items = (answer.body as { items: BoundPod[] }).items;
     return new Map(items.map((pod) => [`${pod.metadata.namespace}/${pod.metadata.name}`, pod]));
   }
 
   /** A storage provisioner in three calls: claims the scheduler has chosen a node for get a volume. */
-  async #provisionVolumes(): Promise<void> {
-    const answer = await this.#cluster.request('GET', '/api/v1/persistentvolumeclaims');
+  private async provisionVolumes(): Promise<void> {
+    const answer = await this.cluster.request('GET', '/api/v1/persistentvolumeclaims');
     const claims = (answer.body as { items: ProvisionedClaim[] }).items;
     for (const { metadata, spec } of claims) {
       if (spec.volumeName || metadata.annotations?.[selectedNode] === undefined) continue;
       const volumeName = `made-${metadata.namespace}-${metadata.name}`;
-      await this.#create({
+      await this.create({
         apiVersion: 'v1',
         kind: 'PersistentVolume',
         metadata: { name: volumeName },
@@ -181,13 +181,13 @@ export class AgreementRig {
       });
       const path = `${paths['PersistentVolumeClaim']?.(metadata.namespace)}/${metadata.name}`;
       const merge = 'application/merge-patch+json';
-      await this.#cluster.request(
+      await this.cluster.request(
         'PATCH',
         path,
         { metadata: { annotations: bindCompleted }, spec: { volumeName } },
         merge,
       );
-      await this.#cluster.request('PATCH', `${path}/status`, { status: { phase: 'Bound' } }, merge);
+      await this.cluster.request('PATCH', `${path}/status`, { status: { phase: 'Bound' } }, merge);
     }
   }
 }

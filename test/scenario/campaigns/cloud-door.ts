@@ -1,5 +1,5 @@
 // The cloud as one replica reaches it: answers come late, never, throttled, or without the machines that were launched a
-// moment ago. What reaches the cloud is told to the judge at the moment it takes effect.
+// moment ago. What reaches the cloud is reported to the judge at the moment it takes effect.
 import type { Clock } from '../../../src/base/index.ts';
 import { type Cloud, CloudError, cloudWith } from '../../../src/ports/index.ts';
 import type { MachineRoom } from './machine-room.ts';

@@ -1,4 +1,4 @@
-// One history of the first campaign: a fleet that nobody asked to end, two replicas, and everything that can be wrong with
+// One history of the first campaign: a fleet that no one asked to end, two replicas, and everything that can be wrong with
 // what they see. Drawn from a seed; the judge looks on, and at the end the fleet must be whole.
 import type { Random } from '../../../bench/workloads/random.ts';
 import { isKubeError, resources } from '../../../src/ports/index.ts';
@@ -51,21 +51,21 @@ export const faults: Record<string, Fault> = {
   'leader killed': (world) => {
     const leader = world.leader();
     leader?.kill();
-    return `${leader?.name ?? 'nobody'} is killed`;
+    return `${leader?.name ?? 'no replica'} is killed`;
   },
   'leader stopped': (world) => {
     const leader = world.leader();
     leader?.stop();
-    return `${leader?.name ?? 'nobody'} is told to stop`;
+    return `${leader?.name ?? 'no replica'} is asked to stop`;
   },
   'leader frozen': (world, random) => {
     const leader = world.leader();
     leader?.clock.freeze(random.pick([8_000, 18_000, 40_000]));
-    return `${leader?.name ?? 'nobody'} stands still`;
+    return `${leader?.name ?? 'no replica'} stands still`;
   },
   'leader cut off': (world, random) => {
     const leader = world.leader();
-    if (leader === undefined) return 'nobody leads';
+    if (leader === undefined) return 'no replica leads';
     leader.view.isCutOff = true;
     leader.view.endWatches('Transport');
     world.clock.after(away(random), () => {

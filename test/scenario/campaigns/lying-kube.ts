@@ -19,7 +19,7 @@ export class LyingKube {
   /** Plurals whose watches say nothing; `*` for all. */
   readonly frozen = new Set<string>();
   readonly lies = new Map<string, Lie>();
-  /** Out of reach: every call fails as if nobody listened. */
+  /** Out of reach: every call fails as if no one listened. */
   isCutOff = false;
   /** Requests that arrived, refused ones included. */
   requests = 0;

@@ -18,8 +18,8 @@ export async function playAll(
   const tally = new Tally();
   for (const seed of seeds) {
     const result = await play(seed);
-    const told = `${campaign}, seed ${seed} (KERF_SEED=${seed} plays it again)\n${result.story.join('\n')}\n`;
-    expect(result.violations, told).toEqual([]);
+    const reported = `${campaign}, seed ${seed} (KERF_SEED=${seed} plays it again)\n${result.story.join('\n')}\n`;
+    expect(result.violations, reported).toEqual([]);
     tally.merge(result.tally);
   }
   tally.print(campaign);

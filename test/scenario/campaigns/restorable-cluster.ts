@@ -3,20 +3,20 @@
 import type { NodeClaim } from '../../../src/api/index.ts';
 import type { Clock } from '../../../src/base/index.ts';
 import { type Kube, KubeError, type KubeObject, type Node, type WatchEvent } from '../../../src/ports/index.ts';
-import { type Cluster, type ClusterOptions, createCluster, SimKube } from '../../../src/sim/index.ts';
+import { type ClusterOptions, createCluster, type EmbeddedCluster, SimKube } from '../../../src/sim/index.ts';
 
-type JsonObject = Parameters<Cluster['machinery']['store']['put']>[1];
+type JsonObject = Parameters<EmbeddedCluster['machinery']['store']['put']>[1];
 type Backup = NonNullable<ClusterOptions['state']>;
 
 export class RestorableCluster {
   readonly kube: Kube;
   private readonly clock: Clock;
   private readonly seed: number;
-  private cluster: Cluster;
+  private cluster: EmbeddedCluster;
   private current: SimKube;
   private cutting = new AbortController();
 
-  private constructor(clock: Clock, seed: number, cluster: Cluster) {
+  private constructor(clock: Clock, seed: number, cluster: EmbeddedCluster) {
     this.clock = clock;
     this.seed = seed;
     this.cluster = cluster;
@@ -66,7 +66,7 @@ export class RestorableCluster {
     return this.stored<Node>('nodes');
   }
 
-  /** Changes a stored object past its schema, as another version of the definition would have let somebody do. */
+  /** Changes a stored object past its schema, as another version of the definition would have let someone do. */
   rewrite(id: string, name: string, change: (object: JsonObject) => JsonObject): void {
     const { store } = this.cluster.machinery;
     const object = store.collection(id).objects.get(name);

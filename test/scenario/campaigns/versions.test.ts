@@ -10,7 +10,7 @@ test('versions come and go, no machine ends and no unknown field is lost', async
   expect(tally.of('objects judged')).toBeGreaterThan(5);
 }, 300_000);
 
-test('a lost field is told', () => {
+test('a lost field is reported', () => {
   const pool = { metadata: { name: 'a' }, spec: { template: { spec: {} } } };
   const marked = futureStatus(futureSpec(pool));
   expect(lostFuture('NodePool', marked)).toEqual([]);

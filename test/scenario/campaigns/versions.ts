@@ -89,7 +89,7 @@ async function eachObject(
           );
           break;
         } catch (error) {
-          // Somebody wrote meanwhile, or it is gone.
+          // Another writer was first, or it is gone.
           if (isKubeError(error, 'NotFound')) break;
           if (!isKubeError(error, 'Conflict') || attempt > 5) throw error;
         }

@@ -141,7 +141,7 @@ export class World {
     await this.cluster.kube.delete(nodeClaims, { name });
   }
 
-  /** Somebody changes an annotation of everything, so that controllers look at it again. */
+  /** Someone changes an annotation of everything, so that controllers look at it again. */
   async touch(): Promise<void> {
     const body = { metadata: { annotations: { 'example.com/touched': String(this.clock.now()) } } };
     for (const { metadata } of this.cluster.claims())

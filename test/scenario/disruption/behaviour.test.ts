@@ -210,7 +210,7 @@ describe('between deciding and acting', () => {
 });
 
 describe('budgets', () => {
-  test('count a node that somebody deleted, until it is gone', async () => {
+  test('count a node that someone deleted, until it is gone', async () => {
     const [first = '', second = ''] = await cluster(2, { budgets: [{ nodes: '1' }] });
     const [pod] = (await scenario.readyPods('web')).filter(({ spec }) => spec?.nodeName === first);
     await annotatePod(pod?.metadata.name ?? '', 'true');

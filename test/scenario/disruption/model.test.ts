@@ -6,7 +6,7 @@ import { lies } from './model/lies.ts';
 
 test('in 250 random histories no budget, limit or protection is exceeded, and nothing is left over', async () => {
   const seen = await campaign(1, 251);
-  // Rules that nobody came near prove nothing.
+  // Rules that no one came near prove nothing.
   expect(seen.commands).toBeGreaterThan(100);
   expect(seen.replacements).toBeGreaterThan(40);
   expect(seen.forced).toBeGreaterThan(5);

@@ -1,6 +1,6 @@
 // The API server as our controllers meet it, on good days and bad ones: calls that take a while, calls that are refused
 // (conflict, too many requests, internal error), answers that are lost although the call was carried out, watches that
-// lag and watches that are cut. Changes while the cluster runs; calm unless told otherwise.
+// lag and watches that are cut. Changes while the cluster runs; calm unless set otherwise.
 import type { Clock } from '../../../src/base/index.ts';
 import { type Kube, KubeError, type KubeObject, type WatchEvent } from '../../../src/ports/index.ts';
 

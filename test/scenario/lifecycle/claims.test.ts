@@ -28,7 +28,7 @@ test('a claim made by hand becomes a node, and both go when it is deleted', asyn
   expect(await scenario.nodes()).toEqual([]);
 });
 
-test('a node with startup taints takes pods only after somebody removed them', async () => {
+test('a node with startup taints takes pods only after someone removed them', async () => {
   await scenario.pool('default', {}, { startupTaints: [{ key: 'example.com/agent', effect: 'NoSchedule' }] });
   await scenario.deployment('web', 1);
   await scenario.run(60_000);
@@ -104,7 +104,7 @@ test('a machine that vanishes is noticed, its claim goes and its pods get anothe
   expect((await scenario.nodes()).map(({ metadata }) => metadata.name)).not.toContain(name);
 });
 
-describe('a claim whose author nobody remembers', () => {
+describe('a claim whose author no one remembers', () => {
   /** The API server carries out the first claims that are written, and the answers are lost. */
   const forgetful = (times: number) => (kube: Kube) => {
     let left = times;

@@ -1,5 +1,5 @@
 // The same story again and again, with our controllers killed at another write each time and started anew: whatever they
-// were in the middle of, the cluster must come to the same rest, with nothing left over, and nobody's budget broken on
+// were in the middle of, the cluster must come to the same rest, with nothing left over, and no one's budget broken on
 // the way.
 import { resources } from '../../../src/ports/index.ts';
 import { genericCatalogue } from '../../../src/sim/index.ts';
@@ -8,9 +8,9 @@ import { type Moment, openScenario, type Scenario } from '../harness/scenario.ts
 
 export interface Story {
   name: string;
-  /** Brings the cluster to where the story begins; nobody is killed here. */
+  /** Brings the cluster to where the story begins; no one is killed here. */
   prepare?(scenario: Scenario): Promise<void>;
-  /** What somebody does to the cluster; what follows from it is the story. */
+  /** What someone does to the cluster; what follows from it is the story. */
   begin(scenario: Scenario): Promise<void>;
   /** What runs when it is over. */
   pods: number;
@@ -21,7 +21,7 @@ export interface Story {
   limitMs: number;
 }
 
-/** What the stories do not speak of is left out, because they are told hundreds of times. */
+/** What the stories do not speak of is left out, because they are played hundreds of times. */
 const stage = {
   bootTime: '5s',
   settings: { disableClusterStateObservability: true },
@@ -81,7 +81,7 @@ export const scaleDown = (pods: number): Story => ({
 const everyPodReady = (scenario: Scenario, pods: number): Promise<void> =>
   scenario.until('every pod is ready', async () => (await scenario.readyPods('web')).length === pods);
 
-/** No two pods on one node, while there are nodes to be had. */
+/** No two pods on one node, while there are nodes available. */
 const apart = {
   topologySpreadConstraints: [
     {
@@ -93,7 +93,7 @@ const apart = {
   ],
 };
 
-/** How many writes our controllers make when nobody kills them. */
+/** How many writes our controllers make when no one kills them. */
 export async function writesOf(story: Story): Promise<number> {
   const scenario = await openScenario(stage);
   try {
@@ -132,7 +132,7 @@ export async function killedAtEveryWrite(story: Story): Promise<{ writes: number
   return { writes: moments.length, problems };
 }
 
-/** Plays the story once, with nobody killed, and keeps the world as it was right after each write. */
+/** Plays the story once, with no one killed, and keeps the world as it was right after each write. */
 async function momentsAfterWrites(story: Story): Promise<Moment[]> {
   const scenario = await openScenario(stage);
   try {

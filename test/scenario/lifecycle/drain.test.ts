@@ -19,7 +19,7 @@ const allReady = async (app: string, count: number): Promise<void> => {
   await scenario.until(`${count} pods of ${app}`, async () => (await scenario.readyPods(app)).length === count);
   await scenario.run(5_000);
 };
-/** Runs a pod that nobody brings back. */
+/** Runs a pod that no one brings back. */
 const lonePod = (name: string, over: { annotations?: Record<string, string>; spec?: object } = {}): Promise<Pod> =>
   scenario.kube.create(resources.pods, {
     metadata: { name, namespace, labels: { app: name }, annotations: over.annotations ?? {} },
@@ -122,7 +122,7 @@ describe('a node that is deleted', () => {
     await deleteNodes();
     const startedMs = scenario.clock.now();
     await scenario.until(
-      'the pod is told to go',
+      'the pod is asked to go',
       async () => (await scenario.readyPods('protected')).length === 0,
       900_000,
     );

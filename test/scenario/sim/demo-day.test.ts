@@ -4,8 +4,8 @@ import { setImmediate as settle } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { parseTime, VirtualClock } from '../../../src/base/index.ts';
 import { makeControllers } from '../../../src/cli/up/controllers.ts';
+import { installDefaults, installDefinitions } from '../../../src/cli/up/default-objects.ts';
 import { startDemo } from '../../../src/cli/up/demo/demo.ts';
-import { installDefaults, installDefinitions } from '../../../src/cli/up/furniture.ts';
 import { isKubeError, type Pod, resources } from '../../../src/ports/index.ts';
 import { parseSettings } from '../../../src/server/index.ts';
 import {

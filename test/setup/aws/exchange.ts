@@ -35,7 +35,7 @@ export function readCall(method: string, path: string, headers: IncomingHttpHead
   const scope = /Credential=[^/]+\/[^/]+\/([^/]+)\/([^/]+)\//.exec(headers.authorization ?? '');
   const isForm = (headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
   const form = isForm ? readForm(body) : {};
-  // The one call that nobody signs: it is how credentials are had.
+  // The one call that no one signs: it is how credentials are obtained.
   const isUnsigned = formText(form, 'Action') === 'AssumeRoleWithWebIdentity';
   const service = scope?.[2] ?? (isUnsigned ? 'sts' : '');
   const target = String(headers['x-amz-target'] ?? '');
@@ -52,7 +52,7 @@ export function readCall(method: string, path: string, headers: IncomingHttpHead
   };
 }
 
-/** Who signed it; empty if nobody did. */
+/** Who signed it; empty if no one did. */
 export const accessKeyOf = ({ headers }: Pick<AwsCall, 'headers'>): string =>
   /Credential=([^/]+)/.exec(headers['authorization'] ?? '')?.[1] ?? '';
 

@@ -37,26 +37,26 @@ interface StruckCall {
 type PendingFault = Fault & { count: number; after: number };
 
 export class Faults {
-  #pending: PendingFault[] = [];
+  private pending: PendingFault[] = [];
 
   add(fault: Fault): void {
-    this.#pending.push({ ...fault, count: fault.count ?? 1, after: fault.after ?? 0 });
+    this.pending.push({ ...fault, count: fault.count ?? 1, after: fault.after ?? 0 });
   }
 
   clear(): void {
-    this.#pending = [];
+    this.pending = [];
   }
 
   /** The fault that strikes this call, used up by one. */
   take(call: StruckCall): Fault | undefined {
-    for (const fault of this.#pending) {
+    for (const fault of this.pending) {
       if (!matches(fault, call)) continue;
       if (fault.after > 0) {
         fault.after -= 1;
         continue;
       }
       fault.count -= 1;
-      if (fault.count <= 0) this.#pending = this.#pending.filter((other) => other !== fault);
+      if (fault.count <= 0) this.pending = this.pending.filter((other) => other !== fault);
       return fault;
     }
     return undefined;

@@ -32,14 +32,14 @@ export class Upstream {
 
   /** An EC2 action on behalf of the caller; a refusal by moto is thrown and becomes the answer. */
   ask(call: AwsCall, action: string, parameters: FormTree): Promise<XmlElement> {
-    return this.#query(call, 'ec2', { Action: action, Version: ec2Version, ...parameters });
+    return this.query(call, 'ec2', { Action: action, Version: ec2Version, ...parameters });
   }
 
   askIam(call: AwsCall, action: string, parameters: FormTree): Promise<XmlElement> {
-    return this.#query(call, 'iam', { Action: action, Version: iamVersion, ...parameters });
+    return this.query(call, 'iam', { Action: action, Version: iamVersion, ...parameters });
   }
 
-  async #query(call: AwsCall, service: string, form: FormTree): Promise<XmlElement> {
+  private async query(call: AwsCall, service: string, form: FormTree): Promise<XmlElement> {
     const headers = {
       ...call.headers,
       'content-type': 'application/x-www-form-urlencoded; charset=utf-8',

@@ -80,18 +80,18 @@ export class World {
   parameters: Map<string, string> = standardParameters();
   images: Map<string, Image> = new Map(standardImages().map((image) => [image.imageId, image]));
   lifecycle: Lifecycle = { pendingMs: 0, shuttingDownMs: 0, forgetMs: 3_600_000 };
-  #clockOffsetMs = 0;
+  private clockOffsetMs = 0;
 
   constructor(upstream: Upstream) {
     this.upstream = upstream;
   }
 
   now(): number {
-    return Date.now() + this.#clockOffsetMs;
+    return Date.now() + this.clockOffsetMs;
   }
 
   advance(byMs: number): void {
-    this.#clockOffsetMs += byMs;
+    this.clockOffsetMs += byMs;
   }
 
   poolError(capacityType: string, instanceType: string, zone: string): PoolError | undefined {
@@ -131,6 +131,6 @@ export class World {
     this.parameters = standardParameters();
     this.images = new Map(standardImages().map((image) => [image.imageId, image]));
     this.lifecycle = { pendingMs: 0, shuttingDownMs: 0, forgetMs: 3_600_000 };
-    this.#clockOffsetMs = 0;
+    this.clockOffsetMs = 0;
   }
 }

@@ -21,16 +21,16 @@ const validDays = 7;
 
 export class CertificateAuthority {
   readonly certPem: string;
-  readonly #key: KeyObject;
-  readonly #keyId: Buffer;
-  readonly #name: Buffer;
+  private readonly key: KeyObject;
+  private readonly keyId: Buffer;
+  private readonly name: Buffer;
 
   constructor(commonName: string) {
     const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    this.#key = keys.privateKey;
-    this.#name = distinguishedName(commonName, []);
-    this.#keyId = keyIdOf(keys.publicKey);
-    this.certPem = this.#sign(this.#name, keys.publicKey, [
+    this.key = keys.privateKey;
+    this.name = distinguishedName(commonName, []);
+    this.keyId = keyIdOf(keys.publicKey);
+    this.certPem = this.sign(this.name, keys.publicKey, [
       extension(oid.basicConstraints, sequence(boolean(true)), true),
       extension(oid.keyUsage, bits(0b0000_0110, 1), true),
     ]);
@@ -43,16 +43,16 @@ export class CertificateAuthority {
       extension(oid.basicConstraints, sequence(), true),
       extension(oid.keyUsage, bits(0b1000_0000, 7), true),
       extension(oid.extendedKeyUsage, sequence(objectId(purpose))),
-      extension(oid.authorityKeyId, sequence(tagged(0x80, this.#keyId))),
+      extension(oid.authorityKeyId, sequence(tagged(0x80, this.keyId))),
     ];
     if (names.length > 0) extensions.push(extension(oid.alternativeNames, sequence(...names.map(alternativeName))));
     return {
-      certPem: this.#sign(distinguishedName(commonName, organizations), keys.publicKey, extensions),
+      certPem: this.sign(distinguishedName(commonName, organizations), keys.publicKey, extensions),
       keyPem: keys.privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
     };
   }
 
-  #sign(subject: Buffer, publicKey: KeyObject, extensions: Buffer[]): string {
+  private sign(subject: Buffer, publicKey: KeyObject, extensions: Buffer[]): string {
     const algorithm = sequence(objectId(oid.ecdsaWithSha256));
     const now = Date.now();
     // An hour back: the clock of a container and of its host may disagree a little.
@@ -61,13 +61,13 @@ export class CertificateAuthority {
       tagged(0xa0, integer(Buffer.from([2]))),
       integer(serialNumber()),
       algorithm,
-      this.#name,
+      this.name,
       validity,
       subject,
       publicKey.export({ type: 'spki', format: 'der' }),
       tagged(0xa3, sequence(...extensions, extension(oid.subjectKeyId, tagged(0x04, keyIdOf(publicKey))))),
     );
-    const signature = sign('sha256', body, { key: this.#key, dsaEncoding: 'der' });
+    const signature = sign('sha256', body, { key: this.key, dsaEncoding: 'der' });
     return pem(sequence(body, algorithm, tagged(0x03, Buffer.concat([Buffer.from([0]), signature]))));
   }
 }

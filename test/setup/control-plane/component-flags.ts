@@ -44,7 +44,7 @@ export function apiServerFlags(files: ClusterFiles, ports: Ports, options: Contr
     `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
-    // Nobody reaches the API through a Service here, and 127.0.0.1 is not allowed as an endpoint.
+    // No one reaches the API through a Service here, and 127.0.0.1 is not allowed as an endpoint.
     '--endpoint-reconciler-type=none',
     `--secure-port=${ports.api}`,
     `--tls-cert-file=${files.servingCert}`,

@@ -1,12 +1,12 @@
 // Bytes that come in chunks, taken in the sizes a format asks for.
 export class ByteSource {
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #rest: Uint8Array = new Uint8Array(0);
+  private readonly chunks: AsyncIterator<Uint8Array>;
+  private rest: Uint8Array = new Uint8Array(0);
   /** Bytes taken so far. */
   taken = 0;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
+    this.chunks = chunks[Symbol.asyncIterator]();
   }
 
   /** Exactly this many bytes, or fewer at the end. */
@@ -24,13 +24,13 @@ export class ByteSource {
 
   /** At least one byte and at most this many; undefined at the end. */
   async some(most: number): Promise<Uint8Array | undefined> {
-    while (this.#rest.length === 0) {
-      const next = await this.#chunks.next();
+    while (this.rest.length === 0) {
+      const next = await this.chunks.next();
       if (next.done === true) return undefined;
-      this.#rest = next.value;
+      this.rest = next.value;
     }
-    const part = this.#rest.subarray(0, most);
-    this.#rest = this.#rest.subarray(part.length);
+    const part = this.rest.subarray(0, most);
+    this.rest = this.rest.subarray(part.length);
     this.taken += part.length;
     return part;
   }
@@ -38,7 +38,7 @@ export class ByteSource {
   /** Looks at the first bytes and leaves them there. */
   async peek(count: number): Promise<Uint8Array> {
     const head = await this.take(count);
-    this.#rest = Buffer.concat([head, this.#rest]);
+    this.rest = Buffer.concat([head, this.rest]);
     this.taken -= head.length;
     return head;
   }

@@ -39,21 +39,21 @@ export class LimitReached extends Error {}
 /** What has been read so far over all archives of one bundle. */
 export class Budget {
   readonly limits: Limits;
-  #files = 0;
-  #bytes = 0;
+  private files = 0;
+  private bytes = 0;
 
   constructor(limits: Limits = defaultLimits) {
     this.limits = limits;
   }
 
   addFile(): void {
-    this.#files += 1;
-    if (this.#files > this.limits.files) throw new LimitReached(`more than ${this.limits.files} files`);
+    this.files += 1;
+    if (this.files > this.limits.files) throw new LimitReached(`more than ${this.limits.files} files`);
   }
 
   addBytes(count: number): void {
-    this.#bytes += count;
-    if (this.#bytes > this.limits.bytes)
+    this.bytes += count;
+    if (this.bytes > this.limits.bytes)
       throw new LimitReached(`more than ${Math.round(this.limits.bytes / 1024 ** 3)} GiB unpacked`);
   }
 

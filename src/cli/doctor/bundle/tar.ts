@@ -56,27 +56,27 @@ const skip = (path: string, reason: string): EntryItem => ({ kind: 'skipped', sk
 const padded = (size: number): number => Math.ceil(size / block) * block;
 
 class Body implements AsyncIterable<Uint8Array> {
-  readonly #source: ByteSource;
-  readonly #size: number;
-  readonly #budget: Budget;
+  private readonly source: ByteSource;
+  private readonly size: number;
+  private readonly budget: Budget;
   taken = 0;
   isCutOff = false;
 
   constructor(source: ByteSource, size: number, budget: Budget) {
-    this.#source = source;
-    this.#size = size;
-    this.#budget = budget;
+    this.source = source;
+    this.size = size;
+    this.budget = budget;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    while (this.taken < this.#size) {
-      const part = await this.#source.some(Math.min(1 << 20, this.#size - this.taken));
+    while (this.taken < this.size) {
+      const part = await this.source.some(Math.min(1 << 20, this.size - this.taken));
       if (part === undefined) {
         this.isCutOff = true;
         return;
       }
       this.taken += part.length;
-      this.#budget.addBytes(part.length);
+      this.budget.addBytes(part.length);
       yield part;
     }
   }

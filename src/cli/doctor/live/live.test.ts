@@ -146,7 +146,7 @@ test('a cluster of an older release is read as v1beta1, which is not the same as
   expect(textOf('provisioners').items).toEqual([]);
 });
 
-test("the controller's logs are read, those before a restart first, and a refusal is no error", async () => {
+test("the controller's logs are read, those before a restart first, and a refusal is not an error", async () => {
   const gathering = new Gathering();
   const pod = (name: string, restartCount: number) => ({
     apiVersion: 'v1',

@@ -17,7 +17,7 @@ export interface LookOptions {
   region?: string;
 }
 
-/** Short: a doctor that waits for minutes on a closed network is no help. */
+/** Short: a doctor that waits for minutes on a closed network does not help. */
 const callTimeoutMs = 15_000;
 
 export interface Look {

@@ -1,4 +1,4 @@
-// Takes out of collected files what is nobody else's business: account ids, addresses, endpoints and certificates become
+// Takes out of collected files what is no one else's business: account ids, addresses, endpoints and certificates become
 // stand-ins, the same text the same stand-in everywhere, so that mappings and rules still meet. Environment of application
 // containers and last-applied copies go. Names of objects stay: a diagnosis without names is of no use.
 import { slim } from '../slim.ts';
@@ -13,26 +13,26 @@ const patterns: readonly [RegExp, (index: number) => string][] = [
 ];
 
 export class Redactor {
-  readonly #known = new Map<string, string>();
+  private readonly known = new Map<string, string>();
 
   file({ path, text }: LiveFile): LiveFile {
-    const slimmed = path.startsWith('objects/') ? this.#slimmed(text) : text;
+    const slimmed = path.startsWith('objects/') ? this.slimmed(text) : text;
     let redacted = slimmed;
     for (const [pattern, standIn] of patterns)
       redacted = redacted.replaceAll(pattern, (found) => {
-        let known = this.#known.get(found);
-        if (known === undefined) this.#known.set(found, (known = standIn(this.#known.size + 1)));
+        let known = this.known.get(found);
+        if (known === undefined) this.known.set(found, (known = standIn(this.known.size + 1)));
         return known;
       });
-    return { path: this.#path(path), text: redacted };
+    return { path: this.path(path), text: redacted };
   }
 
-  #slimmed(text: string): string {
+  private slimmed(text: string): string {
     const list = JSON.parse(text) as { items?: unknown[] };
     return JSON.stringify({ ...list, items: (list.items ?? []).map(slim) });
   }
 
-  #path(path: string): string {
-    return path.replaceAll(/\d{12}/g, (found) => this.#known.get(found) ?? found);
+  private path(path: string): string {
+    return path.replaceAll(/\d{12}/g, (found) => this.known.get(found) ?? found);
   }
 }

@@ -1,5 +1,5 @@
 // From manifests as people write them to objects as a cluster would hold them: workloads become pods, claims appear,
-// defaults are filled in, NodePools nobody has judged yet count as ready.
+// defaults are filled in, NodePools not yet judged count as ready.
 import type { SnapshotObject } from '../../../core/index.ts';
 import { claimsOfEphemeralVolumes, withDefaultStorageClass } from './claims.ts';
 import { Admission, markWaiting } from './waiting-pods.ts';
@@ -52,7 +52,7 @@ function named(pod: SnapshotObject, unnamed: Map<string, number>): SnapshotObjec
   return { ...pod, metadata: { ...metadata, name, uid: metadata.uid ?? `${namespace}/Pod/${name}` } };
 }
 
-/** A NodePool from a file has been judged by nobody; what it says about itself, if anything, stands. */
+/** A NodePool from a file has been judged by no one; what it says about itself, if anything, stands. */
 function markReady(pool: SnapshotObject): SnapshotObject {
   const status = pool['status'] as { conditions?: { type: string }[] } | undefined;
   if (status?.conditions?.some(({ type }) => type === 'Ready')) return pool;

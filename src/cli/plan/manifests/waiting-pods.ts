@@ -47,32 +47,32 @@ export function markWaiting(pod: SnapshotObject): SnapshotObject {
 
 /** What admission adds to the pods of one namespace. */
 export class Admission {
-  readonly #defaults = new Map<string, { requests: Resources; limits: Resources }>();
-  readonly #runtimeClasses = new Map<string, RuntimeClass>();
+  private readonly defaults = new Map<string, { requests: Resources; limits: Resources }>();
+  private readonly runtimeClasses = new Map<string, RuntimeClass>();
   /** Replicas share their spec; it is completed once. */
-  readonly #done = new Map<string, WeakMap<object, PodSpec>>();
+  private readonly done = new Map<string, WeakMap<object, PodSpec>>();
 
   constructor(objects: readonly SnapshotObject[]) {
     for (const object of objects) {
-      if (object.kind === 'LimitRange') this.#addLimitRange(object);
+      if (object.kind === 'LimitRange') this.addLimitRange(object);
       if (object.kind === 'RuntimeClass')
-        this.#runtimeClasses.set(object.metadata.name, object as unknown as RuntimeClass);
+        this.runtimeClasses.set(object.metadata.name, object as unknown as RuntimeClass);
     }
   }
 
   admit(pod: SnapshotObject): SnapshotObject {
     const namespace = pod.metadata.namespace ?? 'default';
     const spec = pod['spec'] as PodSpec;
-    let done = this.#done.get(namespace);
-    if (done === undefined) this.#done.set(namespace, (done = new WeakMap()));
+    let done = this.done.get(namespace);
+    if (done === undefined) this.done.set(namespace, (done = new WeakMap()));
     let completed = done.get(spec);
-    if (completed === undefined) done.set(spec, (completed = this.#complete(spec, namespace)));
+    if (completed === undefined) done.set(spec, (completed = this.complete(spec, namespace)));
     return completed === spec ? pod : { ...pod, spec: completed };
   }
 
-  #complete(spec: PodSpec, namespace: string): PodSpec {
-    const defaults = this.#defaults.get(namespace);
-    const runtime = spec.runtimeClassName === undefined ? undefined : this.#runtimeClasses.get(spec.runtimeClassName);
+  private complete(spec: PodSpec, namespace: string): PodSpec {
+    const defaults = this.defaults.get(namespace);
+    const runtime = spec.runtimeClassName === undefined ? undefined : this.runtimeClasses.get(spec.runtimeClassName);
     if (defaults === undefined && runtime === undefined) return spec;
     const completed: PodSpec = { ...spec };
     if (defaults !== undefined) {
@@ -88,16 +88,16 @@ export class Admission {
     return completed;
   }
 
-  #addLimitRange(object: SnapshotObject): void {
+  private addLimitRange(object: SnapshotObject): void {
     const namespace = object.metadata.namespace ?? 'default';
     const limits = (object['spec'] as { limits?: LimitRangeItem[] } | undefined)?.limits ?? [];
-    const known = this.#defaults.get(namespace) ?? { requests: {}, limits: {} };
+    const known = this.defaults.get(namespace) ?? { requests: {}, limits: {} };
     for (const item of limits) {
       if (item.type !== 'Container') continue;
       Object.assign(known.limits, item.default);
       Object.assign(known.requests, item.default, item.defaultRequest);
     }
-    this.#defaults.set(namespace, known);
+    this.defaults.set(namespace, known);
   }
 }
 

@@ -110,27 +110,27 @@ function replicasOf(kind: string, spec: WorkloadSpec): number {
 
 /** Who owns whom among the manifests, by kind, namespace and name. */
 class OwnerIndex {
-  readonly #objects: readonly SnapshotObject[];
-  readonly #byKey = new Map<string, SnapshotObject>();
+  private readonly objects: readonly SnapshotObject[];
+  private readonly byKey = new Map<string, SnapshotObject>();
 
   constructor(objects: readonly SnapshotObject[]) {
-    this.#objects = objects;
-    for (const object of objects) if (isWorkload(object.kind)) this.#byKey.set(keyOf(object.kind, object), object);
+    this.objects = objects;
+    for (const object of objects) if (isWorkload(object.kind)) this.byKey.set(keyOf(object.kind, object), object);
   }
 
   /** True when a workload that is itself among the manifests makes this one. */
   hasOwnerAmong(object: SnapshotObject): boolean {
-    return this.#ownerOf(object) !== undefined;
+    return this.ownerOf(object) !== undefined;
   }
 
   /** Live pods among the manifests, by the outermost workload that wants them. */
   podsByWorkload(): Map<string, Set<string>> {
     const pods = new Map<string, Set<string>>();
-    for (const object of this.#objects) {
+    for (const object of this.objects) {
       const phase = (object['status'] as { phase?: string } | undefined)?.phase;
       if (object.kind !== 'Pod' || phase === 'Succeeded' || phase === 'Failed') continue;
-      let owner = this.#ownerOf(object);
-      for (let next = owner; next !== undefined; next = this.#ownerOf(next)) owner = next;
+      let owner = this.ownerOf(object);
+      for (let next = owner; next !== undefined; next = this.ownerOf(next)) owner = next;
       if (owner === undefined) continue;
       const key = keyOf(owner.kind, owner);
       const names = pods.get(key) ?? new Set();
@@ -139,16 +139,16 @@ class OwnerIndex {
     return pods;
   }
 
-  #ownerOf(object: SnapshotObject): SnapshotObject | undefined {
+  private ownerOf(object: SnapshotObject): SnapshotObject | undefined {
     const owners = object.metadata['ownerReferences'] as { kind: string; name: string }[] | undefined;
     const owner = owners?.find(({ kind }) => isWorkload(kind));
     if (owner === undefined) return undefined;
     const namespace = object.metadata.namespace;
-    const found = this.#byKey.get(keyOf(owner.kind, { metadata: { name: owner.name, namespace } }));
+    const found = this.byKey.get(keyOf(owner.kind, { metadata: { name: owner.name, namespace } }));
     if (found !== undefined || owner.kind !== 'ReplicaSet') return found;
     // Exports often leave ReplicaSets out; a Deployment's is named after it and the template's hash.
     const name = withoutTemplateHash(owner.name, object);
-    return this.#byKey.get(keyOf('Deployment', { metadata: { name, namespace } }));
+    return this.byKey.get(keyOf('Deployment', { metadata: { name, namespace } }));
   }
 }
 

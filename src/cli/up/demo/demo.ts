@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../../base/index.ts';
 import { formatGoDuration } from '../../../base/index.ts';
 import { isKubeError, type Kube, type Resource, resources } from '../../../ports/index.ts';
-import { createIfMissing } from '../furniture.ts';
+import { createIfMissing } from '../default-objects.ts';
 import { company } from './company.ts';
 import { dailyJobs, wantedAt } from './day.ts';
 
@@ -54,7 +54,7 @@ export async function startDemo(options: DemoOptions): Promise<Timer> {
       }
       set.set(name, replicas);
     } catch (error) {
-      // Somebody playing with the cluster has deleted it: theirs to decide.
+      // Someone playing with the cluster has deleted it: theirs to decide.
       if (!isKubeError(error, 'NotFound')) throw error;
     }
   };

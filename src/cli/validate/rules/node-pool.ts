@@ -271,7 +271,7 @@ const closedValues: Readonly<Record<string, readonly string[]>> = {
 };
 const sizes = ['nano', 'micro', 'small', 'medium', 'large', 'xlarge', '2xlarge', '4xlarge', '8xlarge', 'metal'];
 
-/** What was meant; empty if that cannot be told; undefined for values that may exist. */
+/** What was meant; empty if that is unknown; undefined for values that may exist. */
 function misspelt(key: string, value: string): string | undefined {
   const known = closedValues[key];
   if (known !== undefined) return known.includes(value) ? undefined : (nearestName(value, known) ?? '');

@@ -42,7 +42,7 @@ export function nodeTerminationController(
     return release(node);
   };
 
-  /** None if there are several: then nobody knows which one speaks for the node. */
+  /** None if there are several: then it is unknown which one speaks for the node. */
   const claimOf = (node: Node): NodeClaim | undefined => {
     const claims = cluster.claims.filedUnder(node.spec?.providerID ?? '');
     return claims.length === 1 ? claims[0] : undefined;
@@ -145,7 +145,7 @@ export function nodeTerminationController(
       try {
         return await terminate(node);
       } catch (error) {
-        // Somebody wrote first, or the node is gone: the watch brings the newer state.
+        // Another writer was first, or the node is gone: the watch brings the newer state.
         if (isKubeError(error, 'Conflict')) return { kind: 'retry' };
         if (isKubeError(error, 'NotFound')) return done;
         throw error;

@@ -2,7 +2,7 @@
 // stopped.
 //
 // 1. Pods go in four groups, strictly one after the other: ordinary before critical ones, and within each those of
-//    DaemonSets last. A group is over when its pods are gone, not when they were told to go.
+//    DaemonSets last. A group is over when its pods are gone, not when they were asked to go.
 // 2. With a deadline, every pod still gets the whole of its own grace period if it can: it is deleted when that would
 //    start to run past the deadline, whatever group it is in and whoever protects it.
 import { parseTime } from '../../../base/index.ts';

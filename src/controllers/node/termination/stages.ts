@@ -34,7 +34,7 @@ export type Stage = (departure: Departure) => Promise<StageResult>;
 const lookAgainMs = 1_000;
 /** Load balancers and others need a moment to notice the taint, also when there is nothing to evict. */
 const leastDrainMs = 5_000;
-/** A cache that is behind catches up sooner; a malformed claim waits for somebody to fix it. */
+/** A cache that is behind catches up sooner; a malformed claim waits for someone to fix it. */
 const unseenAgainMs = 10_000;
 const mostNames = 5;
 
@@ -125,7 +125,7 @@ export function stagesOf(
     return { claim: waiting, outcome: again(lookAgainMs) };
   };
 
-  /** A claim that the cache does not have, or that nobody can parse, still owns the machine: its node stays with it. */
+  /** A claim that the cache does not have, or that cannot be parsed, still owns the machine: its node stays with it. */
   const isOwnedUnseen = async (node: Node): Promise<boolean> => {
     if (cluster.claims.filedUnder(node.spec?.providerID ?? '').length > 0) return false;
     for (const name of claimNamesOf(node)) {

@@ -17,7 +17,7 @@ const deleteNode = async (name = 'a'): Promise<void> => {
   await bench.remove(resources.nodes, name);
   await bench.run(100);
 };
-/** Ends every pod that was told to go, as a kubelet would. */
+/** Ends every pod that was asked to go, as a kubelet would. */
 const endTerminating = async (): Promise<void> => {
   const pods = await bench.list(resources.pods);
   for (const { metadata } of pods)
@@ -74,7 +74,7 @@ describe('a deleted node', () => {
     expect((await bench.claim('twin')).metadata.deletionTimestamp).toBeUndefined();
   });
 
-  test('of somebody else is left alone', async () => {
+  test('of someone else is left alone', async () => {
     await bench.kube.create(resources.nodes, { metadata: { name: 'a', finalizers: ours.finalizers }, spec: {} });
     await bench.run(100);
     await deleteNode();
@@ -253,14 +253,14 @@ describe('draining', () => {
 describe('a deadline', () => {
   const grace = { spec: { terminationGracePeriod: '5m' } };
 
-  test('is told on the node', async () => {
+  test('is reported on the node', async () => {
     await bench.makeMachine('a', grace);
     await bench.runPod('protected', { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } } });
     await deleteNode();
     await bench.run(1_000);
     const at = (await bench.claim()).metadata.annotations?.[deadline];
-    const told = bench.eventsOf('TerminationGracePeriodExpiring').find(({ subject }) => subject.kind === 'Node');
-    expect(told).toMatchObject({ type: 'Warning', message: `All pods will be deleted by ${at}` });
+    const reported = bench.eventsOf('TerminationGracePeriodExpiring').find(({ subject }) => subject.kind === 'Node');
+    expect(reported).toMatchObject({ type: 'Warning', message: `All pods will be deleted by ${at}` });
   });
 
   test('takes protected pods by force, early enough for their own grace period', async () => {
@@ -289,7 +289,7 @@ describe('a deadline', () => {
     });
   });
 
-  test('cuts the grace period of pods that were told to go with more time', async () => {
+  test('cuts the grace period of pods that were asked to go with more time', async () => {
     await bench.makeMachine('a', grace);
     await bench.runPod('slow', { spec: { terminationGracePeriodSeconds: 3_600 } });
     await bench.kube.delete(resources.pods, { name: 'slow', namespace: 'default' });
@@ -301,7 +301,7 @@ describe('a deadline', () => {
     expect(Date.parse(pod?.metadata.deletionTimestamp ?? '')).toBeLessThanOrEqual(Date.parse(at));
   });
 
-  test('that cannot be read keeps the node as it is until somebody mends it', async () => {
+  test('that cannot be read keeps the node as it is until it is fixed', async () => {
     await bench.makeMachine('a', { metadata: { annotations: { [deadline]: 'soon' } } });
     await deleteNode();
     await bench.run(60_000);

@@ -13,7 +13,7 @@ import type { HealthReporter } from '../health-reporter.ts';
 import type { MachineRemoval } from '../machine-removal.ts';
 import { resourceSlices } from './dra-pools.ts';
 import { initialization } from './initialization.ts';
-import { Launcher } from './launch.ts';
+import { ClaimLauncher } from './launch.ts';
 import { liveness } from './liveness.ts';
 import { registration } from './registration.ts';
 import type { StepResult } from './step.ts';
@@ -26,7 +26,7 @@ export function lifecycleController(
   removals: MachineRemoval,
 ): Controller {
   const { cluster, clock, kube, settings, isManaged } = context;
-  const launcher = new Launcher(context, metrics, health);
+  const launcher = new ClaimLauncher(context, metrics, health);
   const steps = [
     launcher.step,
     registration(context, metrics, health),
@@ -59,7 +59,7 @@ export function lifecycleController(
       if (result.againMs !== undefined) againMs = Math.min(againMs, result.againMs);
       if (result.error !== undefined) errors.push(result.error);
     }
-    // Locked, so that the status written next is based on what was read: nobody's change in between is undone.
+    // Locked, so that the status written next is based on what was read: no one's change in between is undone.
     const patched = await patchObject(kube, nodeClaims, stored, claim, { locked: true });
     const written = await patchStatus(kube, nodeClaims, patched, { ...patched, status: claim.status } as NodeClaim);
     // The model must not wait for the watch to tell what was just written.
@@ -101,7 +101,7 @@ export function lifecycleController(
         if (claim.metadata.deletionTimestamp === undefined) return await live(claim);
         return claim.metadata.finalizers?.includes(finalizer.termination) ? await terminate(claim) : done;
       } catch (error) {
-        // Somebody wrote first, or the claim is gone: the watch brings the newer state, and with it the next try.
+        // Another writer was first, or the claim is gone: the watch brings the newer state, and with it the next try.
         if (isKubeError(error, 'Conflict')) return { kind: 'retry' };
         if (isKubeError(error, 'NotFound')) return done;
         throw error;

@@ -1,4 +1,4 @@
-// Dynamic resource allocation: whether the drivers a claim counts on have told what devices its node has. A driver
+// Dynamic resource allocation: whether the drivers a claim counts on have reported what devices its node has. A driver
 // publishes a pool as several ResourceSlices; the pool is complete when all slices of its newest generation are there.
 import { annotation, type NodeClaim } from '../../../api/index.ts';
 import type { KubeObject, Resource } from '../../../ports/index.ts';

@@ -65,7 +65,7 @@ export function initialization(context: ControllerContext): Step {
   };
 }
 
-/** The first thing that keeps a node from being initialized, in the order in which they are told. */
+/** The first thing that keeps a node from being initialized, in the order in which they are reported. */
 function missingFromNode(claim: NodeClaim, node: Node): Missing | undefined {
   const isReady = node.status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True');
   if (!isReady) return { reason: conditionReason.nodeNotReady, message: 'Node status is NotReady' };

@@ -68,7 +68,7 @@ describe('a launch that fails', () => {
     expect(bench.metrics.value(disrupted, { reason: 'insufficient_capacity', nodepool: 'default' })).toBe(1);
   });
 
-  test('for lack of capacity is told to the pods that waited for the claim, as long as they wait', async () => {
+  test('for lack of capacity is reported to the pods that waited for the claim, as long as they wait', async () => {
     bench.cloud.createError = new CloudError('insufficientCapacity', 'sold out');
     for (const name of ['waits', 'bound']) {
       await bench.apply(resources.pods, {
@@ -79,9 +79,9 @@ describe('a launch that fails', () => {
     await bench.run(100);
     bench.context.cluster.pods.promises.promise('a', ['default/waits', 'default/bound', 'default/gone']);
     await bench.makeClaim();
-    const told = bench.eventsOf('InsufficientCapacityError').filter(({ subject }) => subject.kind === 'Pod');
-    expect(told.map(({ subject }) => subject.name)).toEqual(['waits']);
-    expect(told[0]?.message).toContain(
+    const reported = bench.eventsOf('InsufficientCapacityError').filter(({ subject }) => subject.kind === 'Pod');
+    expect(reported.map(({ subject }) => subject.name)).toEqual(['waits']);
+    expect(reported[0]?.message).toContain(
       'NodeClaim a nominated for this pod failed to launch: insufficient capacity, sold out; the next',
     );
   });

@@ -34,19 +34,19 @@ interface Memory {
   /** When it last changed. */
   atMs: number;
   instance?: Instance;
-  /** A launch began and nobody knows how it ended. */
+  /** A launch began and its outcome is unknown. */
   inDoubt: boolean;
   failures: number;
   /** Not before this long after `atMs`; as many failures ask for, if absent. */
   pauseMs?: number;
 }
 
-export class Launcher {
+export class ClaimLauncher {
   private readonly memories = new Map<string, Memory>();
   private readonly context: ControllerContext;
   private readonly metrics: ClaimMetrics;
   private readonly health: HealthReporter;
-  /** Until it is told that it began, every claim is from before. */
+  /** Until `begin` is called, every claim is from before. */
   private startedMs = Number.POSITIVE_INFINITY;
   private listing: { atMs: number; instances: Promise<Instance[]> } | undefined;
 
@@ -56,7 +56,7 @@ export class Launcher {
     this.health = health;
   }
 
-  /** From now on nobody else launches: a replica that waited for its turn begins here, not when it was made. */
+  /** From now on no one else launches: a replica that waited for its turn begins here, not when it was made. */
   begin(): void {
     this.startedMs = this.context.clock.now();
   }
@@ -222,15 +222,15 @@ export class Launcher {
       );
       return { claim, gone: true };
     }
-    const told = error instanceof CloudError ? error : undefined;
+    const reported = error instanceof CloudError ? error : undefined;
     const change = {
       type: conditionType.launched,
       status: 'Unknown',
-      reason: told?.conditionReason ?? conditionReason.launchFailed,
-      message: told?.conditionMessage ?? shortened(messageOf(error)),
+      reason: reported?.conditionReason ?? conditionReason.launchFailed,
+      message: reported?.conditionMessage ?? shortened(messageOf(error)),
     } as const;
     // Everything else that the log says of it; what passes by itself is only there.
-    if (told !== undefined)
+    if (reported !== undefined)
       recorder.publish({
         subject: aboutClaim(claim),
         type: 'Warning',

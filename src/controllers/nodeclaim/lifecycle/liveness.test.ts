@@ -184,7 +184,7 @@ describe('registration health of a pool', () => {
     expect((await health())?.status).not.toBe('False');
   });
 
-  test('is written even if somebody else writes the pool at the same time', async () => {
+  test('is written even if someone else writes the pool at the same time', async () => {
     const { metadata } = await bench.pool();
     const patch = bench.kube.patch.bind(bench.kube);
     let interfered = false;
@@ -280,11 +280,11 @@ describe('a pool whose launches keep failing', () => {
       /^2 times in a row: Failed to register node: .*\(registration\/node-role-not-mapped: .*; next try at 20/,
     );
     expect((await health())?.message).toBe('Failed to register node');
-    const told = bench.events.filter(
+    const reported = bench.events.filter(
       ({ reason }) => reason === 'NodeNotRegistered' || reason === 'RegistrationTimeout',
     );
-    expect(new Set(told.map(({ reason }) => reason)).size).toBe(2);
-    for (const { message } of told) expect(message).toContain(why);
+    expect(new Set(reported.map(({ reason }) => reason)).size).toBe(2);
+    for (const { message } of reported) expect(message).toContain(why);
   });
 
   test('is not paused for lack of capacity: the next choice is tried at once', async () => {

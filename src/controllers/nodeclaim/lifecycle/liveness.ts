@@ -1,6 +1,6 @@
 // Last step: a claim that is not launched or whose node does not register in time is given up, so that its pods are tried
 // elsewhere. Times count from the last transition of each condition, not from the claim's creation. That time may have passed
-// while this process was away, so age alone is no proof that a node did not join: the Nodes are listed anew, and one that is
+// while this process was away, so age alone is not proof that a node did not join: the Nodes are listed anew, and one that is
 // there gets as long again to be registered.
 import { conditionReason, conditionType, type NodeClaim } from '../../../api/index.ts';
 import { formatGoDuration, parseTime } from '../../../base/index.ts';

@@ -21,7 +21,7 @@ describe('a claim whose node has not joined', () => {
     });
   });
 
-  test('is told after three minutes what the provider thinks keeps it, and given up after fifteen all the same', async () => {
+  test('says after three minutes what the provider thinks keeps it, and given up after fifteen all the same', async () => {
     let asked = 0;
     let why: () => Promise<string | undefined> = async () => 'the instance is terminated';
     bench.cloud.joinTrouble = () => {
@@ -81,7 +81,7 @@ describe('a node that joined', () => {
     expect(await taintsOf()).toEqual([]);
   });
 
-  test('is counted and told once, however often the claim has to be written', async () => {
+  test('is counted and reported once, however often the claim has to be written', async () => {
     await bench.makeClaim();
     const patch = bench.kube.patch.bind(bench.kube);
     let refusals = 3;
@@ -94,9 +94,9 @@ describe('a node that joined', () => {
     await bench.run(60_000);
     expect((await bench.condition('Registered'))?.status).toBe('True');
     expect(bench.metrics.value('karpenter_nodes_created_total', { nodepool: 'default' })).toBe(1);
-    const told = bench.log.lines.map(({ message }) => message);
-    expect(told.filter((message) => message === 'registered nodeclaim')).toHaveLength(1);
-    expect(told.filter((message) => message === 'initialized nodeclaim')).toHaveLength(1);
+    const reported = bench.log.lines.map(({ message }) => message);
+    expect(reported.filter((message) => message === 'registered nodeclaim')).toHaveLength(1);
+    expect(reported.filter((message) => message === 'initialized nodeclaim')).toHaveLength(1);
   });
 
   test('makes the claim Registered, names the node in its status and is counted', async () => {
@@ -151,7 +151,7 @@ describe('a node that joined', () => {
     expect((await bench.node()).metadata.ownerReferences).toEqual([owner]);
   });
 
-  test('without the unregistered taint is told about and registered anyway', async () => {
+  test('without the unregistered taint is reported and registered anyway', async () => {
     await bench.makeClaim();
     await bench.join('a', { spec: { taints: [] } });
     expect(bench.eventsOf('UnregisteredTaintMissing')).toMatchObject([

@@ -24,7 +24,7 @@ type Taint = { key: string; value?: string; effect: string };
 /** Machines join within two minutes: after three it is worth asking the provider why one has not, and again later. */
 const joinPatienceMs = 180_000;
 const askAgainMs = 120_000;
-/** What an event may hold, and how often the same is told of a claim that is given up after a quarter of an hour. */
+/** What an event may hold, and how often the same is reported of a claim that is given up after a quarter of an hour. */
 const longestEvent = 1_024;
 const tellAgainMs = 600_000;
 /** For hooks that do not say when to ask again. */
@@ -88,13 +88,13 @@ export function registration(context: ControllerContext, metrics: ClaimMetrics, 
   };
 
   const missing = async (claim: NodeClaim): Promise<StepResult> => {
-    const told = (message: string): NodeClaim =>
+    const reported = (message: string): NodeClaim =>
       set(claim, { status: 'Unknown', reason: conditionReason.nodeNotFound, message });
     const launched = claimCondition(claim, conditionType.launched);
     const launchedMs = launched?.status === 'True' ? parseTime(launched.lastTransitionTime) : undefined;
-    if (launchedMs === undefined || cloud.whyNotJoined === undefined) return { claim: told(nodeNotFoundMessage) };
+    if (launchedMs === undefined || cloud.whyNotJoined === undefined) return { claim: reported(nodeNotFoundMessage) };
     const patienceMs = launchedMs + joinPatienceMs - clock.now();
-    if (patienceMs > 0) return { claim: told(nodeNotFoundMessage), againMs: patienceMs };
+    if (patienceMs > 0) return { claim: reported(nodeNotFoundMessage), againMs: patienceMs };
     const why = await cloud.whyNotJoined(claim).catch((error: unknown) => {
       log.debug('cannot tell why a node has not joined', {
         NodeClaim: { name: claim.metadata.name },
@@ -102,7 +102,7 @@ export function registration(context: ControllerContext, metrics: ClaimMetrics, 
       });
       return undefined;
     });
-    if (why === undefined) return { claim: told(nodeNotFoundMessage), againMs: askAgainMs };
+    if (why === undefined) return { claim: reported(nodeNotFoundMessage), againMs: askAgainMs };
     const message = `${nodeNotFoundMessage}: ${why}`;
     recorder.publish({
       subject: aboutClaim(claim),
@@ -111,7 +111,7 @@ export function registration(context: ControllerContext, metrics: ClaimMetrics, 
       message: message.slice(0, longestEvent),
       dedupeMs: tellAgainMs,
     });
-    return { claim: told(message), againMs: askAgainMs };
+    return { claim: reported(message), againMs: askAgainMs };
   };
 
   return async (claim) => {

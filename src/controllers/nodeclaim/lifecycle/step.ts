@@ -10,7 +10,7 @@ export interface StepResult {
   error?: unknown;
   /** The claim was deleted: nothing is left to write. */
   gone?: boolean;
-  /** What is told and counted once the claim is written: a write that has to be repeated repeats the step, not this. */
+  /** What is reported and counted once the claim is written: a write that has to be repeated repeats the step, not this. */
   afterWrite?: () => void | Promise<void>;
 }
 

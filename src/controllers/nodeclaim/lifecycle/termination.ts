@@ -11,12 +11,12 @@ import { claimCondition, withCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import { endOf } from '../end-claim.ts';
 import type { MachineRemoval } from '../machine-removal.ts';
-import type { Launcher } from './launch.ts';
+import type { ClaimLauncher } from './launch.ts';
 
 export function terminating(
   context: ControllerContext,
   metrics: ClaimMetrics,
-  launcher: Launcher,
+  launcher: ClaimLauncher,
   removals: MachineRemoval,
 ): (claim: NodeClaim) => Promise<Outcome> {
   const { clock, cluster, kube, log, recorder } = context;

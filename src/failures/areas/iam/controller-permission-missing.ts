@@ -1,5 +1,5 @@
 // AWS refuses a call of the controller. Which call, and of whom, is in the message; what nodes, people and keys are refused
-// belongs to other entries, and a time-out is no refusal.
+// belongs to other entries, and a time-out is not a refusal.
 
 import type { Evidence } from '../../evidence.ts';
 import { controllerNamespace } from '../../facts.ts';

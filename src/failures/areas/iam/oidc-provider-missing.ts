@@ -38,7 +38,7 @@ export const oidcProviderMissing: Failure = {
   check(evidence): Found[] {
     const issuer = issuerOf(evidence);
     const identity = controllerIdentity(evidence);
-    // With Pod Identity nobody needs the provider.
+    // With Pod Identity no one needs the provider.
     if (issuer === undefined || identity === undefined || identity.roleArn === '') return [];
     const role = describedRole(evidence, identity.roleArn);
     const trusted = statementsOf(role?.trust)

@@ -134,7 +134,7 @@ function staleEndpoint(evidence: Evidence): Found[] {
     return [
       {
         confidence: 'certain',
-        summary: `CLUSTER_ENDPOINT of the controller is ${set}, but the endpoint of the cluster is ${real}: nodes are told to join another API server.`,
+        summary: `CLUSTER_ENDPOINT of the controller is ${set}, but the endpoint of the cluster is ${real}: nodes get the endpoint of another API server.`,
         objects: [refOf(deployment)],
         evidence: [
           fieldItem(deployment, 'CLUSTER_ENDPOINT', set),

@@ -230,7 +230,7 @@ export const startupCases: readonly FailureCase[] = [
   },
   {
     id: 'startup/controller-pod-selector-unsatisfied',
-    name: "somebody else's pod",
+    name: "someone else's pod",
     nearMiss: true,
     instead: 'scheduling/label-without-known-values',
     text: '{"level":"ERROR","message":"could not schedule pod","Pod":{"name":"inflate-5cf78d58f6-9snnr","namespace":"default"},"error":"incompatible requirements, label \\"role\\" does not have known values"}',

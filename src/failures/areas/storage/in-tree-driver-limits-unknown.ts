@@ -1,4 +1,4 @@
-// Volumes of in-tree drivers have no entry in CSINode, so nobody knows how many a node can attach.
+// Volumes of in-tree drivers have no entry in CSINode, so it is unknown how many a node can attach.
 import type { Evidence } from '../../evidence.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { at, textAt } from '../../fields.ts';
@@ -38,7 +38,7 @@ export const inTreeDriverLimitsUnknown: Failure = {
     if (volumes.length === 0 && classes.length === 0) return [];
     return [
       {
-        // A storage class that nobody uses hurts nobody; the API server translates volumes of migrated drivers.
+        // A storage class that no one uses hurts no one; the API server translates volumes of migrated drivers.
         confidence: hasAttachTrouble(evidence) ? 'certain' : 'possible',
         summary: `${volumes.length > 0 ? `${volumes.length} volumes` : `Storage class ${classes.map(({ name }) => name).join(', ')}`} of the in-tree driver kubernetes.io/aws-ebs: how many a node can attach is unknown to the autoscaler.`,
         objects: refsOf([...volumes.slice(0, 5), ...classes]),

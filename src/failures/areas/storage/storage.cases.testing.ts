@@ -41,7 +41,7 @@ export const storageCases: readonly FailureCase[] = [
   },
   {
     id: 'storage/in-tree-driver-limits-unknown',
-    name: 'a class that nobody uses',
+    name: 'a class that no one uses',
     nearMiss: true,
     objects: [
       object('StorageClass', 'gp2', { provisioner: 'kubernetes.io/aws-ebs' }),

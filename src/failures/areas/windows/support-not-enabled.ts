@@ -1,4 +1,4 @@
-// Windows pods get their addresses from the control plane, which does that only when it is told to.
+// Windows pods get their addresses from the control plane, which does that only when it is asked to.
 import type { Evidence } from '../../evidence.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { textAt } from '../../fields.ts';

@@ -105,7 +105,7 @@ const nodeStrategy: Strategy = {
   },
   admit(draft, _around, old) {
     if (old !== undefined) return;
-    // Nobody has seen the new node healthy yet.
+    // No one has seen the new node healthy yet.
     const spec = ensureObject(draft, 'spec');
     const taints = listAt(spec, 'taints');
     if (taints.some((taint) => taint['key'] === 'node.kubernetes.io/not-ready' && taint['effect'] === 'NoSchedule'))

@@ -270,7 +270,7 @@ const jobStrategy: Strategy = {
     draft['status'] = {};
     const spec = specOf(draft);
     if (spec['manualSelector'] === true) return;
-    // A job's pods are told apart by the job's own id, so that no two jobs count each other's pods.
+    // A job's pods are distinguished by the job's own id, so that no two jobs count each other's pods.
     const meta = objectAt(draft, 'metadata');
     const uid = stringAt(meta, 'uid');
     const labels = ensureObject(ensureObject(ensureObject(spec, 'template'), 'metadata'), 'labels');

@@ -5,7 +5,7 @@ import type { Shape } from './shape.ts';
 
 export type FieldSet = { [step: string]: FieldSet };
 
-/** Metadata that nobody owns. */
+/** Metadata that no one owns. */
 const unowned = new Set([
   'name',
   'namespace',

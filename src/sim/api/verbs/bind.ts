@@ -5,7 +5,7 @@ import { invalidValue } from '../field-error.ts';
 import { get, type Machinery } from '../machinery.ts';
 import { conflict, invalid, StatusError } from '../status.ts';
 
-/** A pod is told where its node is, so that workloads can read it from their own labels. */
+/** A pod gets the labels of where its node is, so that workloads can read it from their own labels. */
 const inheritedLabels = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 
 export function bind(

@@ -111,7 +111,7 @@ function checkPreconditions(
   }
 }
 
-/** A pod nobody runs needs no grace. */
+/** A pod no one runs needs no grace. */
 function podGraceSeconds(pod: StoredObject, call: DeleteCall): number {
   const spec = objectAt(pod, 'spec');
   const phase = stringAt(objectAt(pod, 'status'), 'phase');

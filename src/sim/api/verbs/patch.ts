@@ -48,7 +48,7 @@ export function patch(
   return { object: replaceCurrent(machinery, target, current, draft, call), created: false };
 }
 
-/** What a strict client is told about unknown fields names the patch, not the object. */
+/** What a strict client hears about unknown fields names the patch, not the object. */
 function decodePatched(definition: ResourceDefinition, object: unknown, body: unknown, call: WriteCall): JsonObject {
   if (call.fieldValidation !== 'Strict') return decodeBody(definition, object, call);
   const unknown: string[] = [];

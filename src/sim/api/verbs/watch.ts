@@ -29,12 +29,12 @@ export type Pulled = ObjectEvent | { type: 'INITIAL_EVENTS_END'; revision: numbe
 const listOptions = { group: 'meta.k8s.io', plural: 'listoptions', kind: 'ListOptions' };
 
 export class Watcher {
-  readonly #store: Store;
-  readonly #collection: Collection;
-  readonly #selector: Selector;
-  #cursor: number;
-  #initial: Iterator<StoredObject> | undefined;
-  #announceEnd: boolean;
+  private readonly store: Store;
+  private readonly collection: Collection;
+  private readonly selector: Selector;
+  private cursor: number;
+  private initial: Iterator<StoredObject> | undefined;
+  private announceEnd: boolean;
 
   constructor(
     store: Store,
@@ -44,60 +44,60 @@ export class Watcher {
     initial: SortedMap<StoredObject> | undefined,
     announceEnd: boolean,
   ) {
-    this.#store = store;
-    this.#collection = collection;
-    this.#selector = selector;
-    this.#cursor = from;
-    this.#initial = initial?.values(selector.prefix);
-    this.#announceEnd = announceEnd;
+    this.store = store;
+    this.collection = collection;
+    this.selector = selector;
+    this.cursor = from;
+    this.initial = initial?.values(selector.prefix);
+    this.announceEnd = announceEnd;
   }
 
   /** The next event, or undefined when there is none yet. Throws Expired when history has moved past this watcher. */
   next(): Pulled | undefined {
-    if (this.#initial !== undefined) {
-      const object = this.#nextInitial();
+    if (this.initial !== undefined) {
+      const object = this.nextInitial();
       if (object !== undefined) return { type: 'ADDED', object, change: undefined };
     }
-    if (this.#announceEnd) {
-      this.#announceEnd = false;
-      return { type: 'INITIAL_EVENTS_END', revision: this.#cursor };
+    if (this.announceEnd) {
+      this.announceEnd = false;
+      return { type: 'INITIAL_EVENTS_END', revision: this.cursor };
     }
     while (true) {
-      if (this.#cursor < this.#collection.oldest) {
-        throw expired(`too old resource version: ${this.#cursor} (${this.#collection.oldest})`);
+      if (this.cursor < this.collection.oldest) {
+        throw expired(`too old resource version: ${this.cursor} (${this.collection.oldest})`);
       }
-      const change = this.#collection.changeAfter(this.#cursor);
+      const change = this.collection.changeAfter(this.cursor);
       if (change === undefined) return undefined;
-      this.#cursor = change.revision;
-      const event = this.#view(change);
+      this.cursor = change.revision;
+      const event = this.view(change);
       if (event !== undefined) return event;
     }
   }
 
   /** How far this watcher has seen the world; for bookmarks. Call it only when `next` has nothing. */
   caughtUpTo(): number {
-    this.#cursor = Math.max(this.#cursor, this.#store.revision);
-    return this.#cursor;
+    this.cursor = Math.max(this.cursor, this.store.revision);
+    return this.cursor;
   }
 
   /** Calls `wake` after every change of the collection. */
   listen(wake: () => void): () => void {
-    return this.#collection.listen(wake);
+    return this.collection.listen(wake);
   }
 
-  #nextInitial(): StoredObject | undefined {
-    const { matches } = this.#selector;
+  private nextInitial(): StoredObject | undefined {
+    const { matches } = this.selector;
     while (true) {
-      const step = this.#initial?.next();
+      const step = this.initial?.next();
       if (step === undefined || step.done === true) break;
       if (matches === undefined || matches(step.value)) return step.value;
     }
-    this.#initial = undefined;
+    this.initial = undefined;
     return undefined;
   }
 
-  #view(change: Change): ObjectEvent | undefined {
-    const { prefix, matches } = this.#selector;
+  private view(change: Change): ObjectEvent | undefined {
+    const { prefix, matches } = this.selector;
     if (prefix !== '' && !change.key.startsWith(prefix)) return undefined;
     const { previous, object, deleted } = change;
     const matched = previous !== undefined && (matches === undefined || matches(previous));

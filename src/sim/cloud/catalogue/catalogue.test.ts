@@ -93,7 +93,7 @@ describe('a catalogue file', () => {
     expect(values(instanceTypes[0], kwokLabel.instanceSize)).toEqual(['4']);
   });
 
-  test('is told from other documents by its resources', () => {
+  test('is distinguished from other documents by its resources', () => {
     expect(isCatalogueFile([entry])).toBe(true);
     expect(isCatalogueFile([{ name: 'a', capacity: {} }])).toBe(false);
     expect(isCatalogueFile({})).toBe(false);
@@ -103,7 +103,7 @@ describe('a catalogue file', () => {
     ['not a list', {}, /the document must be a list/],
     ['a missing name', [{ ...entry, name: undefined }], /\[0\]\.name must be a text/],
     [
-      'a quantity nobody can read',
+      'a quantity that cannot be read',
       [{ ...entry, resources: { cpu: 'four' } }],
       /\[0\]\.resources\.cpu must be a quantity/,
     ],

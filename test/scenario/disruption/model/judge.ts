@@ -52,7 +52,7 @@ export class Judge {
     this.catalogue = catalogue;
   }
 
-  /** Looks at the cluster now; to be called before and after anything somebody else does to it. */
+  /** Looks at the cluster now; to be called before and after anything someone else does to it. */
   async look(): Promise<Observation> {
     const now = await observe(this.kube, this.clock);
     this.memory = [...this.memory.filter(({ atMs }) => atMs >= now.atMs - memoryMs), now];
@@ -235,7 +235,7 @@ function podOf({ pods }: Observation, { name, namespace }: ObjectRef): Pod | und
   return pods.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
 }
 
-/** A write that lost its object is nobody's fault. */
+/** A write that lost its object is no one's fault. */
 export const ignoreGone = (error: unknown): void => {
   if (!isKubeError(error, 'NotFound') && !isKubeError(error, 'Conflict')) throw error;
 };

@@ -55,7 +55,7 @@ export class World {
     }
   }
 
-  /** What the event was, for the story told when a rule is broken. */
+  /** What the event was, for the story printed when a rule is broken. */
   async event(): Promise<string> {
     const { random } = this;
     const [, happen] = pickWeighted(random, this.events);
@@ -265,7 +265,7 @@ export class World {
   }
 }
 
-/** Everything that keeps pods or nodes where they are is taken away, and what is broken is mended. */
+/** Everything that keeps pods or nodes where they are is taken away, and what is broken is fixed. */
 export async function makePeace(scenario: Scenario): Promise<void> {
   const { kube, list } = scenario;
   await setFaults(scenario, null);

@@ -21,7 +21,7 @@ export function readFilters(form: FormTree): Filter[] {
 export function matchesFilters(filters: Filter[], valuesOf: FilterValues): boolean {
   return filters.every(({ name, values }) => {
     const actual = valuesOf(name);
-    // A filter nobody implemented must not quietly match everything.
+    // A filter no one implemented must not quietly match everything.
     if (actual === undefined) throw new AwsRefusal('InvalidParameterValue', `The filter '${name}' is invalid`);
     return values.some((wanted) => {
       const pattern = wildcard(wanted);

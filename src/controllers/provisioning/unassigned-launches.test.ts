@@ -45,10 +45,10 @@ async function pod(name: string, spec: { nodeName?: string } = {}): Promise<void
   await bench.run(10);
 }
 
-/** The claim that a pod was last told to go to. */
+/** The claim that a pod was last nominated to. */
 const claimFor = (name: string): string => {
-  const told = bench.events.filter(({ reason, subject }) => reason === 'Nominated' && subject.name === name);
-  return /nodeclaim\/([^,]+)/.exec(told.at(-1)?.message ?? '')?.[1] ?? '';
+  const reported = bench.events.filter(({ reason, subject }) => reason === 'Nominated' && subject.name === name);
+  return /nodeclaim\/([^,]+)/.exec(reported.at(-1)?.message ?? '')?.[1] ?? '';
 };
 
 const claimNames = async (): Promise<(string | undefined)[]> =>

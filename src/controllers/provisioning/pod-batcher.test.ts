@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../base/index.ts';
-import { Batcher } from './batcher.ts';
+import { PodBatcher } from './pod-batcher.ts';
 
 function batcher() {
   const clock = new VirtualClock({ startMs: 0, settle: () => new Promise((resolve) => setImmediate(resolve)) });
-  const made = new Batcher(clock, { idleMs: 1_000, maxMs: 10_000 });
+  const made = new PodBatcher(clock, { idleMs: 1_000, maxMs: 10_000 });
   const closed: { atMs: number; count: number }[] = [];
   const wait = (): void => void made.next().then((count) => closed.push({ atMs: clock.now(), count }));
   const triggerAt = (atMs: number, uid: string): void => void clock.after(atMs, () => made.trigger(uid));
@@ -50,7 +50,7 @@ test('seen uids are forgotten when the window closes', async () => {
   ]);
 });
 
-test('a trigger that comes while nobody waits opens the next window at once', async () => {
+test('a trigger that comes while no one waits opens the next window at once', async () => {
   const { clock, made, closed, wait } = batcher();
   made.trigger('a');
   await clock.runFor(5_000);

@@ -26,14 +26,14 @@ export interface Wanted {
 const unheardMs = 10_000;
 
 /** Writes a claim in room of its own; from then on the model and the ledger speak for it. */
-export async function createInRoom(
+export async function createNodeClaim(
   context: Pick<ControllerContext, 'clock' | 'cluster' | 'kube' | 'ledger'>,
   wanted: Wanted,
   claim: NodeClaim,
   pods: readonly string[],
 ): Promise<NodeClaim> {
   const { clock, cluster, kube, ledger } = context;
-  const giveBack = takeRoom(context, wanted);
+  const giveBack = holdLimits(context, wanted);
   try {
     const written = await kube.create(nodeClaims, claim);
     ledger.add(written.metadata.name ?? '', wanted.pool.metadata.name ?? '', pods, wanted.chosen);
@@ -41,7 +41,7 @@ export async function createInRoom(
     giveBack();
     return written;
   } catch (error) {
-    // Without an answer it may be there all the same: its room is nobody else's until the watch must have told.
+    // Without an answer it may be there all the same: its room is no one else's until the watch must have shown it.
     if (isKubeError(error) && error.status >= 400 && error.status < 500) giveBack();
     else clock.after(unheardMs, giveBack);
     throw error;
@@ -49,7 +49,7 @@ export async function createInRoom(
 }
 
 /** Throws if there is no room; otherwise it is held until the result is called. */
-export function takeRoom(context: Room, wanted: Wanted): () => void {
+export function holdLimits(context: Room, wanted: Wanted): () => void {
   const { pool, chosen } = wanted;
   settleLaunches(context);
   const name = pool.metadata.name ?? '';

@@ -1,4 +1,4 @@
-// Calls of many callers, made as one. A caller's request waits a moment for others that can share its call; when nobody
+// Calls of many callers, made as one. A caller's request waits a moment for others that can share its call; when no one
 // came for the idle time, or the first has waited for the longest time, or the batch is full, one call answers all of them.
 //
 // Promises:
@@ -42,7 +42,7 @@ const sizeBuckets = [1, 2, 4, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 
 
 const defaultMostCalls = 100;
 
-export class Batcher<Request, Answer> {
+export class CallBatcher<Request, Answer> {
   private readonly options: BatcherOptions<Request, Answer>;
   private readonly buckets = new Map<string, Bucket<Request, Answer>>();
   private readonly ready: Waiting<Request, Answer>[][] = [];

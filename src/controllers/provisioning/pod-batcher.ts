@@ -2,7 +2,7 @@
 //
 // 1. The window opens with the first trigger; it closes when no NEW uid came for `idleMs`, or `maxMs` after it opened.
 // 2. A uid already seen in the window does not keep it open.
-// 3. A trigger that comes while nobody waits opens the next window at once.
+// 3. A trigger that comes while no one waits opens the next window at once.
 import type { AbortSignalLike, Clock, Timer } from '../../base/index.ts';
 
 export interface BatchWindow {
@@ -10,7 +10,7 @@ export interface BatchWindow {
   maxMs: number;
 }
 
-export class Batcher {
+export class PodBatcher {
   private readonly clock: Clock;
   private readonly window: BatchWindow;
   private readonly seen = new Set<string>();

@@ -13,7 +13,7 @@ import {
 import { pointerTo } from '../../failures/index.ts';
 import { CloudError, type Log, type Metrics, type Recorder } from '../../ports/index.ts';
 import { awsErrorCode, isAwsAnswer } from '../aws-errors.ts';
-import type { Batcher } from '../batching/batcher.ts';
+import type { CallBatcher } from '../batching/call-batcher.ts';
 import { type FleetRequest, type FleetShare, fleetBatcher } from '../batching/ec2-batchers.ts';
 import { isCredentialProblem } from '../clients/credentials.ts';
 import { awsProviderFacts } from '../instance-types/provider-facts.ts';
@@ -75,9 +75,9 @@ interface Choice {
 
 type Subnets = ReturnType<SubnetChoice['choose']>;
 
-export class Launcher {
+export class FleetLauncher {
   private readonly options: LauncherOptions;
-  private readonly fleets: Batcher<FleetRequest, FleetShare>;
+  private readonly fleets: CallBatcher<FleetRequest, FleetShare>;
   private readonly errors: FleetErrors;
   private readonly choices = new WeakMap<
     readonly InstanceTypeSpec[],
@@ -341,7 +341,7 @@ function addressesIn({ candidates }: LaunchWish): (zone: string) => number {
 function noInstance(errors: readonly CreateFleetError[]): CloudError {
   const text = [...new Set(errors.map(fleetErrorText))].join('; ');
   if (errors.length > 0 && errors.every((error) => isCapacityError(error) || isRoleError(error))) {
-    // What comes back with the next hour's capacity is no failure; a full subnet or a missing role is.
+    // What comes back with the next hour's capacity is not a failure; a full subnet or a missing role is.
     const id = failureIdOf(text);
     const isSetUp = id !== undefined && id !== 'scheduling/launch-rejected-by-provider';
     return new CloudError(
@@ -357,7 +357,7 @@ function noInstance(errors: readonly CreateFleetError[]): CloudError {
 }
 
 /**
- * What EC2 refused is told, and so is what was never sent for want of credentials; what never got an answer is left as it
+ * What EC2 refused is reported, and so is what was never sent for want of credentials; what never got an answer is left as it
  * is, as there may be an instance all the same.
  */
 function createFailed(error: unknown): unknown {

@@ -12,7 +12,7 @@ import type { ControllerContext } from '../context.ts';
 const longestMs = 10_000;
 const lookEveryMs = 200;
 
-export class StrangeLaunches {
+export class UnassignedLaunches {
   private readonly context: ControllerContext;
   private readonly waitedFor = new Set<string>();
 
@@ -55,7 +55,7 @@ export class StrangeLaunches {
     return unspoken;
   }
 
-  /** Not made by hand, by a static pool or for somebody else's provider. */
+  /** Not made by hand, by a static pool or for another provider. */
   private isForPods({ metadata, spec }: NodeClaim): boolean {
     const { cluster, isManaged } = this.context;
     const pool = cluster.nodePools.get(metadata.labels?.[label.nodePool] ?? '');

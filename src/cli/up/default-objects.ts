@@ -38,7 +38,7 @@ export interface Defaults {
 }
 
 export async function installDefaults(kube: Kube, { catalogue, faults }: Defaults): Promise<void> {
-  // With EC2's machines, pools can be told which families to take.
+  // With EC2's machines, pools can name the families to take.
   const hasEc2Labels = catalogue === 'ec2';
   await createIfMissing(kube, resources.storageClasses, {
     metadata: { name: 'gp3', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },

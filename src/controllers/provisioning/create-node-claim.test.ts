@@ -4,7 +4,7 @@ import type { NodeClaim, NodePool } from '../../api/index.ts';
 import { VirtualClock } from '../../base/index.ts';
 import { type Kube, KubeError } from '../../ports/index.ts';
 import { Cluster, LaunchLedger } from '../../state/index.ts';
-import { createInRoom, takeRoom, type Wanted } from './launch-room.ts';
+import { createNodeClaim, holdLimits, type Wanted } from './create-node-claim.ts';
 
 const type = (cpu: string) => ({ name: `${cpu}x`, requirements: [], capacity: { cpu, memory: '8Gi' }, offerings: [] });
 const offered = [type('2'), type('4')];
@@ -41,35 +41,35 @@ const wanted = (limits: Record<string, string>, over: Partial<Wanted> = {}): Wan
 describe('room for a new claim', () => {
   test('is there up to the limit, and not beyond', () => {
     const world = context(claim('a', { cpu: '4' }));
-    expect(() => takeRoom(world, wanted({ cpu: '8' }))).not.toThrow();
-    expect(() => takeRoom(context(claim('a', { cpu: '4' })), wanted({ cpu: '7' }))).toThrow(
+    expect(() => holdLimits(world, wanted({ cpu: '8' }))).not.toThrow();
+    expect(() => holdLimits(context(claim('a', { cpu: '4' })), wanted({ cpu: '7' }))).toThrow(
       'resource usage exceeds limit (limit=7, resource-name=cpu, usage=8)',
     );
   });
 
   test('is taken at once, so that two who ask together do not both get the last of it', () => {
     const world = context();
-    const giveBack = takeRoom(world, wanted({ nodes: '1' }));
-    expect(() => takeRoom(world, wanted({ nodes: '1' }))).toThrow('resource-name=nodes');
+    const giveBack = holdLimits(world, wanted({ nodes: '1' }));
+    expect(() => holdLimits(world, wanted({ nodes: '1' }))).toThrow('resource-name=nodes');
     giveBack();
-    expect(() => takeRoom(world, wanted({ nodes: '1' }))).not.toThrow();
+    expect(() => holdLimits(world, wanted({ nodes: '1' }))).not.toThrow();
   });
 
   test('counts claims that are not launched yet as the largest they may become, whoever made them', () => {
-    expect(() => takeRoom(context(claim('a')), wanted({ cpu: '7' }))).toThrow('usage=8');
-    expect(() => takeRoom(context(claim('a', { types: ['2x'] })), wanted({ cpu: '7' }))).not.toThrow();
+    expect(() => holdLimits(context(claim('a')), wanted({ cpu: '7' }))).toThrow('usage=8');
+    expect(() => holdLimits(context(claim('a', { types: ['2x'] })), wanted({ cpu: '7' }))).not.toThrow();
     const known = context(claim('a'));
     known.ledger.add('a', 'default', [], [type('2')]);
-    expect(() => takeRoom(known, wanted({ cpu: '6' }))).not.toThrow();
+    expect(() => holdLimits(known, wanted({ cpu: '6' }))).not.toThrow();
   });
 
   test('does not count what leaves, what is replaced, or what was counted while it was launched', () => {
-    expect(() => takeRoom(context(claim('a', { cpu: '4', deleting: true })), wanted({ cpu: '4' }))).not.toThrow();
+    expect(() => holdLimits(context(claim('a', { cpu: '4', deleting: true })), wanted({ cpu: '4' }))).not.toThrow();
     const replaced = new Set(['a']);
-    expect(() => takeRoom(context(claim('a', { cpu: '4' })), wanted({ cpu: '4' }, { replaced }))).not.toThrow();
+    expect(() => holdLimits(context(claim('a', { cpu: '4' })), wanted({ cpu: '4' }, { replaced }))).not.toThrow();
     const launched = context(claim('a', { cpu: '4' }));
     launched.ledger.add('a', 'default', [], [type('4')]);
-    expect(() => takeRoom(launched, wanted({ cpu: '8' }))).not.toThrow();
+    expect(() => holdLimits(launched, wanted({ cpu: '8' }))).not.toThrow();
   });
 });
 
@@ -81,13 +81,13 @@ describe('a claim written in its room', () => {
     const world = { clock, cluster, ledger: new LaunchLedger(), kube: { create: answer } as unknown as Kube };
     const isFull = (): boolean => {
       try {
-        takeRoom(world, wanted(limits))();
+        holdLimits(world, wanted(limits))();
         return false;
       } catch {
         return true;
       }
     };
-    return { clock, isFull, written: createInRoom(world, wanted(limits), claim('a'), ['shop/web']) };
+    return { clock, isFull, written: createNodeClaim(world, wanted(limits), claim('a'), ['shop/web']) };
   }
 
   test('is spoken for without a gap from before it is written until it is known', async () => {
@@ -106,7 +106,7 @@ describe('a claim written in its room', () => {
     expect(isFull()).toBe(false);
   });
 
-  test('keeps its room for a while when nobody answered: it may be there all the same', async () => {
+  test('keeps its room for a while when no one answered: it may be there all the same', async () => {
     const { clock, isFull, written } = writing(async () => {
       throw new KubeError({ status: 0, reason: 'Transport', message: 'the answer was lost' });
     });
