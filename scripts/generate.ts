@@ -7,6 +7,7 @@ import { validateReferencePage } from '../src/cli/validate/reference-page.ts';
 import { failuresPage } from '../src/failures/index.ts';
 import { chartFiles } from './chart/render.ts';
 import { valuesIndex } from './chart/values-index.ts';
+import { errorsPage } from './errors-page.ts';
 import { dashboardJson, dashboards, rulesYaml } from './monitoring.ts';
 import { objectReference } from './object-reference.ts';
 import { metricsReference, settingsReference } from './process-reference.ts';
@@ -25,6 +26,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
     ['monitoring/rules.yaml', rulesYaml()] as const,
     ...Object.keys(dashboards).map((name) => [`monitoring/dashboards/${name}.json`, dashboardJson(name)] as const),
     ['docs/reference/objects.md', objectReference(kinds)] as const,
+    ['docs/reference/errors.md', errorsPage()] as const,
     ['docs/reference/failures.md', failuresPage()] as const,
     ['docs/reference/validate.md', validateReferencePage()] as const,
     ['docs/reference/settings.md', settingsReference()] as const,

@@ -11,6 +11,7 @@ export {
 } from './bitset.ts';
 export { type AbortSignalLike, type Clock, sleepWith, type Timer } from './clock.ts';
 export { within } from './deadline.ts';
+export { type ErrorCode, errorCodes } from './error-codes.ts';
 export { KerfError, type KerfErrorOptions, messageOf } from './errors.ts';
 export { ExpiringMap } from './expiring-map.ts';
 export { linearPattern } from './linear-pattern.ts';

@@ -4,7 +4,7 @@
 // 1. `create` launches one machine that satisfies the claim's requirements and requests, and returns at once with what is
 //    known about it; the Node joins later by itself. Calling it twice for one claim may launch twice: the caller remembers.
 // 2. `delete` may be called any number of times. It throws `notFound` once the machine is gone; resolving means "on its way".
-// 3. `get` throws `notFound` for a machine that is gone. `list` returns every machine of this cluster, also unclaimed ones.
+// 3. `get` throws `notFound` for a machine that is gone. `list` returns every machine of this cluster, including those without a NodeClaim.
 // 4. `instanceTypes` returns every type, also ones with no available offering. The same array comes back while nothing
 //    changed, so that callers can cache by identity.
 // 5. `driftReason` is undefined while the machine still is what its node class asks for.
@@ -12,7 +12,7 @@
 //    harm. `rebootFailed` means that trying again does not help. A cloud without it has no policies that reboot.
 // 7. Expected failures are CloudErrors with a `kind`; anything else is unexpected and retried.
 import type { NodeClaim, NodePool } from '../api/index.ts';
-import { KerfError } from '../base/index.ts';
+import { type ErrorCode, KerfError } from '../base/index.ts';
 import type { FailedOffering, InstanceTypeSpec, ProviderFacts, RepairPolicy } from '../core/index.ts';
 
 export type { RepairPolicy } from '../core/index.ts';
@@ -90,6 +90,15 @@ const prefixes: Record<CloudErrorKind, string> = {
   rebootFailed: '',
 };
 
+const codes: Record<CloudErrorKind, ErrorCode> = {
+  notFound: 'CloudNotFound',
+  insufficientCapacity: 'CloudInsufficientCapacity',
+  nodeClassNotReady: 'CloudNodeClassNotReady',
+  createFailed: 'CloudCreateFailed',
+  unevaluatedNodePool: 'CloudUnevaluatedNodePool',
+  rebootFailed: 'CloudRebootFailed',
+};
+
 /** Names in metrics; the others have none. */
 const metricNames: Partial<Record<CloudErrorKind, string>> = {
   notFound: 'NodeClaimNotFoundError',
@@ -108,7 +117,7 @@ export class CloudError extends KerfError {
     message: string,
     options: { cause?: unknown; conditionReason?: string; conditionMessage?: string } = {},
   ) {
-    super(`Cloud${kind[0]?.toUpperCase()}${kind.slice(1)}`, `${prefixes[kind]}${message}`, {
+    super(codes[kind], `${prefixes[kind]}${message}`, {
       retryable: kind !== 'notFound',
       cause: options.cause,
     });

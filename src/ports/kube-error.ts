@@ -33,6 +33,8 @@ export class KubeError extends KerfError {
   constructor(fields: KubeErrorFields) {
     super(`Kube${fields.reason}`, fields.message, {
       ...(fields.call === undefined ? {} : { subject: fields.call }),
+      // Conflicts and missing objects change by themselves: whoever reconciles tries again.
+      isFinal: false,
       retryable: retryableReasons.has(fields.reason) || fields.status >= 500,
       cause: fields.cause,
     });

@@ -14,7 +14,7 @@ test('reconciliations are counted by result under the names dashboards know', as
     observer: loopMetrics(metrics),
     reconcile: async (key) => {
       await clock.sleep(2_000);
-      if (key === 'hopeless') throw new KerfError('Wrong', 'x');
+      if (key === 'hopeless') throw new KerfError('FlagsInvalid', 'x');
       if (key === 'failing') throw new Error('x');
       return done;
     },

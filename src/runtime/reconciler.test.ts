@@ -32,7 +32,7 @@ test.each<[string, () => Promise<Outcome>, Partial<Reconciled>]>([
     () => Promise.reject(new KubeError({ status: 409, reason: 'Conflict', message: 'x' })),
     { result: 'error', retryInMs: 100 },
   ],
-  ['a hopeless error', () => Promise.reject(new KerfError('Wrong', 'x')), { result: 'terminal_error' }],
+  ['a hopeless error', () => Promise.reject(new KerfError('FlagsInvalid', 'x')), { result: 'terminal_error' }],
 ])('%s has one meaning', async (_what, reconcile, expected) => {
   const { clock, reconciler, facts, stop, running } = bench(reconcile);
   reconciler.queue.add('a');

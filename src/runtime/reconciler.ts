@@ -127,7 +127,7 @@ export class Reconciler {
   }
 }
 
-/** Trying again without anybody changing anything gives the same. Conflicts and missing objects do change by themselves. */
+/** Trying again without a change gives the same. */
 function isHopeless(error: unknown): boolean {
-  return error instanceof KerfError && !error.retryable && !error.code.startsWith('Kube');
+  return error instanceof KerfError && error.isFinal;
 }

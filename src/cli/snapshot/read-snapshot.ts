@@ -2,7 +2,7 @@
 // magnitude faster than any that knows lines; lines are worked out, and the readers that know them loaded, only when
 // there is something to complain about.
 import { Readable } from 'node:stream';
-import { KerfError } from '../../base/index.ts';
+import { type ErrorCode, KerfError } from '../../base/index.ts';
 import type { Snapshot } from '../../core/index.ts';
 import { formatPath } from '../manifests/field-path.ts';
 import type { Manifest } from '../manifests/index.ts';
@@ -99,7 +99,7 @@ async function firstManifest(text: string): Promise<Manifest | undefined> {
 
 /** One error for all problems of a file, each with line and field. */
 export async function problemsError(
-  code: string,
+  code: ErrorCode,
   verdict: string,
   file: string,
   problems: readonly ShapeProblem[],

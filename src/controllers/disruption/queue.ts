@@ -20,23 +20,19 @@ import {
 } from '../../core/index.ts';
 import { isKubeError, type LogFields } from '../../ports/index.ts';
 import { type LoopMetrics, loopMetrics } from '../../runtime/index.ts';
-import { isOwnedByDaemonSet } from '../../state/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
 import { decideDisruption } from '../decisions.ts';
 import { type ClaimMetrics, snakeCase, terminationMode } from '../nodeclaim/claim-metrics.ts';
 import { boundDrain } from '../nodeclaim/drain-bound.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
-import { createNodeClaim } from '../provisioning/create-node-claim.ts';
-import { provisioningMetrics } from '../provisioning/metrics.ts';
-import { nodeClaimFor } from '../provisioning/node-claim.ts';
 import { nominate } from '../provisioning/nomination.ts';
 import { shortList } from '../provisioning/report.ts';
 import { requestReboot } from '../reboot/request.ts';
 import type { NodeCounts } from '../static/node-counts.ts';
-import { templateClaim } from '../static/provisioning.ts';
 import { putMarks, removeMarks } from './marks.ts';
 import type { DisruptionMetrics } from './metrics.ts';
+import { createReplacements, withdrawReplacements } from './replacements.ts';
 import type { DisruptionReport } from './report.ts';
 
 interface Running {
@@ -73,7 +69,6 @@ export interface QueueParts {
 export class CommandQueue {
   private readonly context: ControllerContext;
   private readonly parts: QueueParts;
-  private readonly created;
   private readonly running = new Set<Running>();
   private readonly queued = new Set<string>();
   private readonly steps: LoopMetrics;
@@ -82,7 +77,6 @@ export class CommandQueue {
   constructor(context: ControllerContext, parts: QueueParts) {
     this.context = context;
     this.parts = parts;
-    this.created = provisioningMetrics(context.metrics).created;
     this.steps = loopMetrics(context.metrics);
   }
 
@@ -126,7 +120,7 @@ export class CommandQueue {
     if (isStatic) this.parts.counts.setPendingDisruption(going, true);
     let replacements: { name: string; isReady: boolean }[];
     try {
-      replacements = await this.createAll(command);
+      replacements = await createReplacements(this.context, this.parts.counts, command);
     } catch (error) {
       if (isStatic) this.parts.counts.setPendingDisruption(going, false);
       throw error;
@@ -200,84 +194,6 @@ export class CommandQueue {
       throw failure?.status === 'rejected' ? failure.reason : new KerfError('NothingMarked', 'no node could be marked');
     }
     return marked;
-  }
-
-  private async createAll(command: Command): Promise<{ name: string; isReady: boolean }[]> {
-    if (command.replacements.length === 0) return [];
-    const outcomes = await Promise.allSettled(command.replacements.map((each) => this.create(each, command)));
-    const created = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value.metadata.name ?? ''] : []));
-    const failure = outcomes.find((each) => each.status === 'rejected');
-    if (failure !== undefined) {
-      await this.withdraw(command, created);
-      throw failure.reason;
-    }
-    return created.map((name) => ({ name, isReady: false }));
-  }
-
-  /**
-   * Replacements that came in vain: consolidation needs all of them or none, so what nothing runs on is removed again.
-   * Drifted nodes go anyway, and the next try finds room on what has come.
-   */
-  private async withdraw({ reason }: Command, names: readonly string[]): Promise<void> {
-    const { cluster, log } = this.context;
-    if (reason !== 'Underutilized') return;
-    for (const name of names) {
-      const claim = cluster.claims.get(name);
-      const machine = cluster.machines.ofClaim(name);
-      if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) continue;
-      const isUsed =
-        machine !== undefined &&
-        (cluster.isNominated(machine) ||
-          [...cluster.pods.on(machine.node?.metadata.name ?? '')].some((pod) => !isOwnedByDaemonSet(pod)));
-      // Pods have come to it meanwhile: consolidation decides about it like about any other.
-      if (isUsed) continue;
-      const message = 'came with others that could not come, so nothing was replaced';
-      try {
-        await endClaim(this.context, claim, { code: 'ReplacementWithdrawn', message, silent: true });
-      } catch (error) {
-        // It is empty: emptiness removes it later.
-        log.error('cannot withdraw a replacement', error, { controller: queueController, NodeClaim: { name } });
-      }
-    }
-  }
-
-  private async create(replacement: Replacement, command: Command): Promise<NodeClaim> {
-    const { cluster, cloud, kube, log } = this.context;
-    const poolName = replacement.kind === 'planned' ? replacement.node.nodePool : replacement.nodePool;
-    const pool = cluster.nodePools.get(poolName);
-    if (pool === undefined) throw new KerfError('NodePoolGone', `NodePool ${poolName} was deleted while deciding`);
-    const counted = (claim: NodeClaim, relaxed: string): NodeClaim => {
-      this.created.add({ reason: command.reason.toLowerCase(), nodepool: poolName, min_values_relaxed: relaxed });
-      log.info('created nodeclaim', {
-        controller: 'disruption',
-        NodePool: { name: poolName },
-        NodeClaim: { name: claim.metadata.name },
-        ...(replacement.kind === 'planned'
-          ? { requests: replacement.node.requests, 'instance-types': shortList(replacement.node.instanceTypes) }
-          : {}),
-      });
-      return claim;
-    };
-    if (replacement.kind === 'template') {
-      const { counts } = this.parts;
-      if (counts.reserve(pool, 1) === 0) throw new KerfError('NodeLimit', `NodePool ${poolName} is at its node limit`);
-      try {
-        const claim = await kube.create(nodeClaims, templateClaim(pool, cloud.facts));
-        cluster.setClaim(claim);
-        return counted(claim, 'false');
-      } finally {
-        counts.release(pool, 1);
-      }
-    }
-    const { node } = replacement;
-    const types = await cloud.instanceTypes(pool);
-    const names = new Set(node.instanceTypes);
-    const chosen = types.filter((type) => names.has(type.name));
-    const wanted = nodeClaimFor(node, { pool, instanceTypes: types, facts: cloud.facts });
-    const replaced = new Set(command.members.map((member) => member.machine.claim?.metadata.name ?? ''));
-    const room = { pool, chosen, offered: types, replaced };
-    const claim = await createNodeClaim(this.context, room, wanted, node.pods);
-    return counted(claim, node.annotations['karpenter.sh/nodeclaim-min-values-relaxed'] ?? 'false');
   }
 
   private async carryOut(run: Running, signal: AbortSignalLike): Promise<void> {
@@ -387,7 +303,8 @@ export class CommandQueue {
     const failed = run.replacements.filter(({ isReady }) => !isReady).length;
     // Once all are ready nodes go, and what came is needed.
     if (failed > 0 && run.replacements.length > 1) {
-      await this.withdraw(
+      await withdrawReplacements(
+        this.context,
         run.command,
         run.replacements.map(({ name }) => name),
       );

@@ -2,9 +2,12 @@ import { setImmediate as settle } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { NodeClaim, NodePool } from '../../api/index.ts';
 import { VirtualClock } from '../../base/index.ts';
+import type { PlannedNode } from '../../core/index.ts';
 import { type Kube, KubeError } from '../../ports/index.ts';
 import { Cluster, LaunchLedger } from '../../state/index.ts';
+import { recordedLog, recordedMetrics } from '../testing/records.testing.ts';
 import { createNodeClaim, holdLimits, type Wanted } from './create-node-claim.ts';
+import { provisioningMetrics } from './metrics.ts';
 
 const type = (cpu: string) => ({ name: `${cpu}x`, requirements: [], capacity: { cpu, memory: '8Gi' }, offerings: [] });
 const offered = [type('2'), type('4')];
@@ -78,7 +81,8 @@ describe('a claim written in its room', () => {
   function writing(answer: () => Promise<NodeClaim>) {
     const clock = new VirtualClock({ settle: () => settle() });
     const cluster = new Cluster(clock);
-    const world = { clock, cluster, ledger: new LaunchLedger(), kube: { create: answer } as unknown as Kube };
+    const kube = { create: answer } as unknown as Kube;
+    const world = { clock, cluster, ledger: new LaunchLedger(), kube, log: recordedLog() };
     const isFull = (): boolean => {
       try {
         holdLimits(world, wanted(limits))();
@@ -87,7 +91,11 @@ describe('a claim written in its room', () => {
         return true;
       }
     };
-    return { clock, isFull, written: createNodeClaim(world, wanted(limits), claim('a'), ['shop/web']) };
+    const planned = { nodePool: 'default', annotations: {}, instanceTypes: ['4x'] } as unknown as PlannedNode;
+    const { created } = provisioningMetrics(recordedMetrics());
+    const author = { controller: 'test', reason: 'provisioned', created };
+    const asked = { claim: claim('a'), planned, pods: ['shop/web'] };
+    return { clock, isFull, written: createNodeClaim(world, wanted(limits), asked, author) };
   }
 
   test('is spoken for without a gap from before it is written until it is known', async () => {

@@ -1,14 +1,17 @@
-// Room under a pool's limits, taken before a claim is written: whoever makes claims, and however many do so at once, their
-// pool never has more than it may. What counts is every machine that stays, every claim that is still to become one (as
-// the largest it may become), and the room others have taken for claims that are being written right now.
-import type { NodeClaim, NodePool } from '../../api/index.ts';
+// The one place where NodeClaims are created and announced (model, metric, log). A planned one takes room under its pool's
+// limits first: whoever creates them, and however many do so at once, their pool never has more than it may. What counts is
+// every machine that stays, every claim that is still to become one (as the largest it may become), and the room others
+// have taken for claims that are being written right now.
+import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { KerfError } from '../../base/index.ts';
-import { exceededLimit, type InstanceTypeSpec } from '../../core/index.ts';
+import { exceededLimit, type InstanceTypeSpec, type PlannedNode } from '../../core/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import { limitsInUse } from '../../state/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { settleLaunches } from '../planning.ts';
+import type { ProvisioningMetrics } from './metrics.ts';
+import { shortList } from './report.ts';
 
 type Room = Pick<ControllerContext, 'cluster' | 'ledger'>;
 
@@ -25,20 +28,37 @@ export interface Wanted {
 /** As long as the news of a claim may take that was written without an answer. */
 const unheardMs = 10_000;
 
+type Parts = Pick<ControllerContext, 'clock' | 'cluster' | 'kube' | 'ledger' | 'log'>;
+
+/** Who creates a NodeClaim and why, as logs and metrics say it. */
+export interface Author {
+  controller: string;
+  reason: string;
+  created: ProvisioningMetrics['created'];
+}
+
+export interface PlannedClaim {
+  claim: NodeClaim;
+  planned: PlannedNode;
+  /** Pods that it is made for; those of a probe stay in every plan. */
+  pods: readonly string[];
+}
+
 /** Writes a claim in room of its own; from then on the model and the ledger speak for it. */
 export async function createNodeClaim(
-  context: Pick<ControllerContext, 'clock' | 'cluster' | 'kube' | 'ledger'>,
+  context: Parts,
   wanted: Wanted,
-  claim: NodeClaim,
-  pods: readonly string[],
+  { claim, planned, pods }: PlannedClaim,
+  author: Author,
 ): Promise<NodeClaim> {
   const { clock, cluster, kube, ledger } = context;
   const giveBack = holdLimits(context, wanted);
   try {
     const written = await kube.create(nodeClaims, claim);
-    ledger.add(written.metadata.name ?? '', wanted.pool.metadata.name ?? '', pods, wanted.chosen);
+    ledger.add(written.metadata.name ?? '', planned.nodePool, pods, wanted.chosen);
     cluster.setClaim(written);
     giveBack();
+    announce(context, written, author, planned);
     return written;
   } catch (error) {
     // Without an answer it may be there all the same: its room is no one else's until the watch must have shown it.
@@ -46,6 +66,34 @@ export async function createNodeClaim(
     else clock.after(unheardMs, giveBack);
     throw error;
   }
+}
+
+/** Writes a claim of a static pool, whose nodes are counted before (`NodeCounts`). */
+export async function createFromTemplate(context: Parts, claim: NodeClaim, author: Author): Promise<NodeClaim> {
+  const written = await context.kube.create(nodeClaims, claim);
+  context.cluster.setClaim(written);
+  announce(context, written, author);
+  return written;
+}
+
+function announce(
+  { log }: Parts,
+  claim: NodeClaim,
+  { controller, reason, created }: Author,
+  planned?: PlannedNode,
+): void {
+  const nodepool = claim.metadata.labels?.[label.nodePool] ?? '';
+  created.add({
+    reason,
+    nodepool,
+    min_values_relaxed: planned?.annotations['karpenter.sh/nodeclaim-min-values-relaxed'] ?? 'false',
+  });
+  log.info('created nodeclaim', {
+    controller,
+    NodePool: { name: nodepool },
+    NodeClaim: { name: claim.metadata.name },
+    ...(planned && { requests: planned.requests, 'instance-types': shortList(planned.instanceTypes) }),
+  });
 }
 
 /** Throws if there is no room; otherwise it is held until the result is called. */

@@ -20,7 +20,7 @@ import { nominate } from './nomination.ts';
 import { planningPass } from './planning-pass.ts';
 import { PodBatcher } from './pod-batcher.ts';
 import { Probes } from './probes.ts';
-import { reportNewNodes, reportPlan, reportPools, shortList } from './report.ts';
+import { reportNewNodes, reportPlan, reportPools } from './report.ts';
 import { UnassignedLaunches } from './unassigned-launches.ts';
 
 const controller = 'provisioner';
@@ -199,20 +199,13 @@ export class Provisioner {
         throw new KerfError('NodePoolGone', `NodePool ${planned.nodePool} was deleted while planning`);
       const room = { pool: now, chosen, offered: types };
       // Pods of a probe stay in every plan: they are placed as soon as anything else will do.
-      const claim = await createNodeClaim(this.context, room, wanted, isProbe ? [] : planned.pods);
-      if (isProbe) ledger.pace.addProbe(claim.metadata.name ?? '', { pods: planned.pods, startedMs: clock.elapsed() });
-      this.metrics.created.add({
+      const asked = { claim: wanted, planned, pods: isProbe ? [] : planned.pods };
+      const claim = await createNodeClaim(this.context, room, asked, {
+        controller,
         reason: 'provisioned',
-        nodepool: planned.nodePool,
-        min_values_relaxed: planned.annotations['karpenter.sh/nodeclaim-min-values-relaxed'] ?? 'false',
+        created: this.metrics.created,
       });
-      log.info('created nodeclaim', {
-        controller: 'provisioner',
-        NodePool: { name: planned.nodePool },
-        NodeClaim: { name: claim.metadata.name },
-        requests: planned.requests,
-        'instance-types': shortList(planned.instanceTypes),
-      });
+      if (isProbe) ledger.pace.addProbe(claim.metadata.name ?? '', { pods: planned.pods, startedMs: clock.elapsed() });
       return claim;
     } catch (error) {
       log.error('could not create nodeclaim', error, {

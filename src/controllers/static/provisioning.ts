@@ -6,6 +6,7 @@ import { again, type Controller, type ControllerContext, source } from '../conte
 import { nodeClassLabel } from '../managed.ts';
 import { poolController } from '../nodepool/pool-controller.ts';
 import { nodeClaims } from '../own-resources.ts';
+import { createFromTemplate } from '../provisioning/create-node-claim.ts';
 import { provisioningMetrics } from '../provisioning/metrics.ts';
 import { claimFromTemplate } from '../provisioning/node-claim.ts';
 import type { NodeCounts } from './node-counts.ts';
@@ -15,7 +16,7 @@ const recheckMs = 60_000;
 const limitReachedMs = 30_000;
 
 export function staticProvisioningController(context: ControllerContext, counts: NodeCounts): Controller {
-  const { cluster, cloud, clock, kube, log } = context;
+  const { cluster, cloud, clock, log } = context;
   const name = 'static.provisioning';
   const { created } = provisioningMetrics(context.metrics);
   const setbacks = new Setbacks();
@@ -23,16 +24,9 @@ export function staticProvisioningController(context: ControllerContext, counts:
   const create = async (pool: NodePool): Promise<void> => {
     const nodepool = pool.metadata.name ?? '';
     try {
-      const wanted = templateClaim(pool, cloud.facts);
-      const claim = await kube.create(nodeClaims, wanted);
-      cluster.setClaim(claim);
+      const author = { controller: name, reason: 'provisioned', created };
+      const claim = await createFromTemplate(context, templateClaim(pool, cloud.facts), author);
       setbacks.created(nodepool, claim.metadata.name ?? '');
-      created.add({ reason: 'provisioned', nodepool, min_values_relaxed: 'false' });
-      log.info('created nodeclaim', {
-        controller: name,
-        NodePool: { name: nodepool },
-        NodeClaim: { name: claim.metadata.name },
-      });
     } finally {
       counts.release(pool, 1);
     }
