@@ -47,7 +47,7 @@ export const testTasks: Task[] = [
   ...suite('campaigns', ['test/campaigns'], ['control plane', 'AWS emulator']),
   ...suite('aws', ['test/aws'], ['AWS emulator']),
   ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources']),
-  ...suite('chart', ['test/chart'], ['Helm']),
+  ...suite('chart', ['test/chart'], ['Helm', "Karpenter's charts"]),
   ...suite('release', ['test/release'], ['Helm', 'image sources']),
   ...suite('scenario', ['test/scenario']),
   ...suite('cli', ['test/cli']),
@@ -65,7 +65,7 @@ export const longTasks: Task[] = [
     'long',
     ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws', 'test/ec2', 'test/install', 'test/takeover'],
     {
-      needs: ['control plane', 'AWS emulator', 'Helm', 'image sources', 'Karpenter'],
+      needs: ['control plane', 'AWS emulator', 'Helm', 'image sources', 'Karpenter', "Karpenter's charts"],
     },
   ),
   ...long('long-campaigns', ['test/campaigns'], { needs: ['control plane', 'AWS emulator'] }),

@@ -5,8 +5,9 @@ import { type ChartValue, type JsonSchema, valuesWithoutEffect } from './value.t
 
 const text: JsonSchema = { type: ['string', 'null'] };
 const flag: JsonSchema = { type: 'boolean' };
-const count: JsonSchema = { type: 'integer', minimum: 0 };
-const port: JsonSchema = { type: 'integer', minimum: 1, maximum: 65535 };
+/** Digits in quotes are a number too: that is how a values file made by another tool may write it. */
+const count: JsonSchema = { type: ['integer', 'string'], minimum: 0, pattern: '^[0-9]+$' };
+const port: JsonSchema = { type: ['integer', 'string'], minimum: 1, maximum: 65535, pattern: '^[0-9]{1,5}$' };
 /** Whatever Kubernetes takes there; the API server checks it. */
 const map: JsonSchema = { type: ['object', 'null'] };
 const list: JsonSchema = { type: ['array', 'null'], items: { type: 'object' } };
@@ -30,7 +31,12 @@ export const chartValues: readonly ChartValue[] = [
   of('imagePullSecrets', [], list, 'Secrets with credentials of a private registry, each as {name: …}'),
   of('service.annotations', {}, labels, 'annotations of the Service'),
   of('serviceAccount.create', true, flag, 'make the ServiceAccount; otherwise serviceAccount.name must exist'),
-  of('serviceAccount.name', '', text, 'name of the ServiceAccount; the full name if empty'),
+  of(
+    'serviceAccount.name',
+    '',
+    text,
+    'name of the ServiceAccount; if empty the full name, or default with create false',
+  ),
   of('serviceAccount.annotations', {}, labels, 'annotations of the ServiceAccount, such as eks.amazonaws.com/role-arn'),
   of('additionalClusterRoleRules', [], list, 'more rules of the ClusterRole'),
   of('serviceMonitor.enabled', false, flag, 'make a ServiceMonitor, where the cluster knows that kind'),
@@ -58,7 +64,12 @@ export const chartValues: readonly ChartValue[] = [
     'securityContext of the pods',
   ),
   of('priorityClassName', 'system-cluster-critical', text, 'priority class of the pods'),
-  of('terminationGracePeriodSeconds', null, { type: ['integer', 'null'], minimum: 0 }, 'time to end; 30 s if not set'),
+  of(
+    'terminationGracePeriodSeconds',
+    null,
+    { type: ['integer', 'string', 'null'], minimum: 0, pattern: '^[0-9]+$' },
+    'time to end; 30 s if not set',
+  ),
   of('hostNetwork', false, flag, 'use the network of the node'),
   of('schedulerName', 'default-scheduler', text, 'scheduler of the pods'),
   of(
@@ -127,6 +138,12 @@ export const chartValues: readonly ChartValue[] = [
   of('logOutputPaths', ['stdout'], texts, 'where the log goes: stdout, stderr and files'),
   of('logErrorOutputPaths', ['stderr'], texts, 'where errors of the logger go'),
   ...settingValues,
+  of(
+    'settings.enableDRA',
+    null,
+    { type: ['boolean', 'null'] },
+    'plan devices: the gates draNVIDIAGPU and draEFA on, ignoreDRARequests off',
+  ),
   ours('provider', 'aws', { enum: ['aws', 'kwok'] }, 'cloud: aws, or kwok for a simulated one'),
   ours('kwok.fakeKubelets', false, flag, 'with provider kwok: play kubelet for its nodes'),
   ours(

@@ -16,7 +16,7 @@ import { aligned } from '../markdown-table.ts';
 import { rulesYaml } from '../rights-page.ts';
 import { chartValues, withoutEffect } from './own-values.ts';
 import { valuesSchema } from './schema.ts';
-import { gateNames, settingVariables } from './setting-values.ts';
+import { awsGateNames, gateNames, settingVariables } from './setting-values.ts';
 import type { ChartValue } from './value.ts';
 
 /** Path (from the root) and content. */
@@ -167,6 +167,7 @@ function generatedTemplate(): string {
     '{{- /* Generated from the tables of settings and rights: run `npm run generate`. */ -}}\n',
     define('kerf.settingVariables', settingVariables.map(({ key, env }) => `${key}: ${env}`).join('\n')),
     define('kerf.gateNames', gateNames.map(({ key, gate }) => `${key}: ${gate}`).join('\n')),
+    define('kerf.awsGateNames', awsGateNames.map(({ key, gate }) => `${key}: ${gate}`).join('\n')),
     define('kerf.coreRights', rightsTemplate(clusterRights.filter(isCore), { writes: notInShadow })),
     define(
       'kerf.providerRights',
@@ -224,6 +225,8 @@ ${aligned([
     'in every container',
     'in the container `controller` alone (`automountServiceAccountToken`)',
   ],
+  ['arguments of the container', 'none', '`controller`, and those of a shadow or a simulated cloud'],
+  ['`enableServiceLinks`', 'not set, so true', 'false: variables about Services are not settings'],
   ['rights', 'all, always', 'what the provider, the gates and the settings need'],
   [
     'variables in `controller.env` that the chart also sets',
@@ -231,6 +234,7 @@ ${aligned([
     'once, that of `controller.env`',
   ],
   ['unknown values', 'ignored', 'refused; those of older charts are accepted and named after the install'],
+  ['`settings.enableDRA` beside `ignoreDRARequests` or its gates', 'refused', '`enableDRA` counts'],
   ['seccomp profile of the container', 'only that of the pod', "the pod's; RuntimeDefault if the pod has none"],
 ])}
 ## All values

@@ -2,6 +2,7 @@
 // value, an environment variable of the pod, a line of the schema and of the reference page without further ado.
 import {
   awsSettingDefinitions,
+  defaultAwsGates,
   defaultGates,
   type SettingDefinition,
   settingDefinitions,
@@ -19,6 +20,7 @@ const elsewhere: readonly string[] = [
   'logOutputPaths',
   'logErrorOutputPaths',
   'featureGates',
+  'awsFeatureGates',
 ];
 
 /** Names that Karpenter's chart writes otherwise than the flag suggests. */
@@ -27,6 +29,8 @@ const written: Readonly<Record<string, string>> = {
   isolatedVpc: 'isolatedVPC',
   reservedEnis: 'reservedENIs',
   ignoreDraRequests: 'ignoreDRARequests',
+  DRANVIDIAGPU: 'draNVIDIAGPU',
+  DRAEFA: 'draEFA',
 };
 
 const definitions: readonly [string, SettingDefinition][] = [
@@ -61,6 +65,9 @@ function schemaOf({ kind, choices }: SettingDefinition): JsonSchema {
   }
 }
 
+/** The process reads it as text; in a values file it is written as what it is. */
+const structured: readonly string[] = ['schedulerConfig'];
+
 /** As Karpenter's chart writes it: numbers of interfaces as text. */
 function fallbackOf(name: string, { kind, fallback }: SettingDefinition): unknown {
   if (name === 'reservedEnis') return fallback;
@@ -70,27 +77,31 @@ function fallbackOf(name: string, { kind, fallback }: SettingDefinition): unknow
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** Value under `settings.featureGates` and the name of the gate. */
-export const gateNames: readonly { key: string; gate: string }[] = Object.keys(defaultGates).map((gate) => ({
-  key: lowerFirst(gate),
-  gate,
-}));
+const keyOf = (gate: string): string => written[gate] ?? lowerFirst(gate);
+const namesOf = (gates: Readonly<Record<string, boolean>>): { key: string; gate: string }[] =>
+  Object.keys(gates).map((gate) => ({ key: keyOf(gate), gate }));
+
+/** Value under `settings.featureGates` and the name of the gate; under `settings.awsFeatureGates` those of the provider. */
+export const gateNames = namesOf(defaultGates);
+export const awsGateNames = namesOf(defaultAwsGates);
+
+const gateValues = (parent: string, gates: Readonly<Record<string, boolean>>): ChartValue[] =>
+  Object.entries(gates).map(([gate, on]) => ({
+    path: ['settings', parent, keyOf(gate)],
+    fallback: on,
+    schema: { type: ['boolean', 'string', 'null'], pattern: `^(true|false)$|${template}` },
+    meaning: `feature gate ${gate}`,
+  }));
 
 export const settingValues: readonly ChartValue[] = [
   ...definitions.map(
     ([name, definition]): ChartValue => ({
       path: ['settings', written[name] ?? name],
       fallback: fallbackOf(name, definition),
-      schema: schemaOf(definition),
+      schema: structured.includes(name) ? { type: ['object', 'string', 'null'] } : schemaOf(definition),
       meaning: `${definition.meaning} (${definition.env})`,
     }),
   ),
-  ...Object.entries(defaultGates).map(
-    ([gate, on]): ChartValue => ({
-      path: ['settings', 'featureGates', lowerFirst(gate)],
-      fallback: on,
-      schema: { type: ['boolean', 'string', 'null'], pattern: `^(true|false)$|${template}` },
-      meaning: `feature gate ${gate}`,
-    }),
-  ),
+  ...gateValues('featureGates', defaultGates),
+  ...gateValues('awsFeatureGates', defaultAwsGates),
 ];

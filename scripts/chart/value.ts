@@ -11,27 +11,28 @@ export interface ChartValue {
   isOurs?: true;
 }
 
-const notYet = 'this version of Kerf does not have it';
-
 /**
- * Values of Karpenter's charts, older and newer, that have no effect: accepted, and named in the notes after an install. One that
- * becomes a setting leaves this list by itself.
+ * Values of Karpenter's older charts that have no effect in newer ones either, and a few that Kerf does not need: accepted, and
+ * named in the notes after an install. One that becomes a setting leaves this list by itself.
  */
-export const valuesWithoutEffect: readonly { path: readonly string[]; note: string }[] = [
-  { path: ['settings', 'schedulerConfig'], note: notYet },
-  { path: ['settings', 'legacyNodeRepair'], note: notYet },
-  { path: ['settings', 'awsFeatureGates'], note: notYet },
-  { path: ['settings', 'enableDRA'], note: notYet },
-  { path: ['settings', 'securityGroupRefreshInterval'], note: notYet },
-  { path: ['settings', 'featureGates', 'terminateFirstDrift'], note: notYet },
-  { path: ['settings', 'featureGates', 'terminateFirstRepair'], note: notYet },
-  { path: ['settings', 'featureGates', 'podDeletionCostManagement'], note: notYet },
-  { path: ['webhook'], note: 'there is no webhook' },
-  { path: ['logConfig'], note: 'write logLevel, logOutputPaths and logErrorOutputPaths' },
-  { path: ['logEncoding'], note: 'logs are JSON' },
-  { path: ['settings', 'aws'], note: 'write its fields under settings' },
-  { path: ['settings', 'assumeRoleARN'], note: 'give the service account a role that it may use' },
-  { path: ['settings', 'assumeRoleDuration'], note: 'give the service account a role that it may use' },
-  { path: ['settings', 'featureGates', 'drift'], note: 'drift is always on' },
-  { path: ['settings', 'featureGates', 'driftEnabled'], note: 'drift is always on' },
-];
+export const valuesWithoutEffect: readonly { path: readonly string[]; note: string }[] = (
+  [
+    ['webhook', 'there is no webhook'],
+    ['logConfig', 'write logLevel, logOutputPaths and logErrorOutputPaths'],
+    ['logEncoding', 'logs are JSON'],
+    ['clusterName', 'write settings.clusterName'],
+    ['clusterEndpoint', 'write settings.clusterEndpoint'],
+    ['aws', 'write what it held into the EC2NodeClass'],
+    ['controller.logLevel', 'write logLevel'],
+    ['controller.logEncoding', 'logs are JSON'],
+    ['controller.outputPaths', 'write logOutputPaths'],
+    ['controller.errorOutputPaths', 'write logErrorOutputPaths'],
+    ['controller.batchMaxDuration', 'write settings.batchMaxDuration'],
+    ['controller.batchIdleDuration', 'write settings.batchIdleDuration'],
+    ['settings.aws', 'write its fields under settings'],
+    ['settings.assumeRoleARN', 'give the service account a role that it may use'],
+    ['settings.assumeRoleDuration', 'give the service account a role that it may use'],
+    ['settings.featureGates.drift', 'drift is always on'],
+    ['settings.featureGates.driftEnabled', 'drift is always on'],
+  ] as const
+).map(([path, note]) => ({ path: path.split('.'), note }));

@@ -25,5 +25,5 @@ export {
   shadowLeaseName,
 } from './rights/rights.ts';
 export { type AwsSettings, awsSettingDefinitions } from './settings/aws.ts';
-export { defaultGates, type SettingDefinition, settingDefinitions } from './settings/definitions.ts';
+export { defaultAwsGates, defaultGates, type SettingDefinition, settingDefinitions } from './settings/definitions.ts';
 export { type ParsedSettings, parseSettings, type Settings } from './settings/parse.ts';

@@ -141,7 +141,7 @@ describe('values that cannot be', () => {
     ],
     ['controller: {ressources: {}}', '/controller/ressources', 'write resources'],
     ['surprise: 1', "'surprise'", 'not allowed'],
-    ['replicas: many', '/replicas', 'integer'],
+    ['replicas: many', '/replicas', "does not match pattern '^[0-9]+$'"],
     ['settings: {clusterName: one, batchMaxDuration: soon}', '/settings/batchMaxDuration', 'pattern'],
     ['settings: {clusterName: one, preferencePolicy: Sometimes}', '/settings/preferencePolicy', 'Respect|Ignore'],
   ])('%s', async (values, where, what) => {
@@ -150,12 +150,12 @@ describe('values that cannot be', () => {
     expect(said).toContain(what);
   });
 
-  test.each([
-    ['{}', 'settings.clusterName is missing: set it to the name of the EKS cluster'],
-    ['{settings: {clusterName: one}, serviceAccount: {create: false}}', 'set serviceAccount.name'],
-  ])('%s says what to set', async (values, what) => {
-    expect(await refusal(values)).toContain(what);
-  });
+  test.each([['{}', 'settings.clusterName is missing: set it to the name of the EKS cluster']])(
+    '%s says what to set',
+    async (values, what) => {
+      expect(await refusal(values)).toContain(what);
+    },
+  );
 
   test('a name that is known is not taken for a misspelt one', () => {
     const schema = JSON.parse(readFileSync(join(kerfChart, 'values.schema.json'), 'utf8')) as Schema;

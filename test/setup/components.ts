@@ -5,6 +5,7 @@ import { provideMoto } from './aws/moto.ts';
 import type { Progress } from './cache-folder.ts';
 import { provideControlPlane } from './control-plane/programs.ts';
 import { provideHelm } from './helm.ts';
+import { provideKarpenterCharts } from './karpenter-charts.ts';
 import { MissingComponent } from './missing-component.ts';
 import { providePeer } from './peer.ts';
 
@@ -14,6 +15,7 @@ const providers = {
   Helm: provideHelm,
   'image sources': provideImageSources,
   Karpenter: providePeer,
+  "Karpenter's charts": provideKarpenterCharts,
 } satisfies Record<string, (progress: Progress) => Promise<unknown>>;
 
 export type ComponentName = keyof typeof providers;

@@ -37,7 +37,6 @@ subnetRefreshInterval: SUBNET_REFRESH_INTERVAL
 securityGroupRefreshInterval: SECURITY_GROUP_REFRESH_INTERVAL
 spotRebalancePolicy: SPOT_REBALANCE_POLICY
 instanceStatusDryRun: INSTANCE_STATUS_DRY_RUN
-awsFeatureGates: AWS_FEATURE_GATES
 {{- end -}}
 
 {{- define "kerf.gateNames" -}}
@@ -50,6 +49,13 @@ capacityBuffer: CapacityBuffer
 terminateFirstDrift: TerminateFirstDrift
 terminateFirstRepair: TerminateFirstRepair
 podDeletionCostManagement: PodDeletionCostManagement
+{{- end -}}
+
+{{- define "kerf.awsGateNames" -}}
+nodeClassCEL: NodeClassCEL
+draNVIDIAGPU: DRANVIDIAGPU
+draEFA: DRAEFA
+rebootForRepair: RebootForRepair
 {{- end -}}
 
 {{- define "kerf.coreRights" -}}
@@ -232,10 +238,18 @@ podDeletionCostManagement: PodDeletionCostManagement
 {{- end -}}
 
 {{- define "kerf.valuesWithoutEffect" -}}
-settings.enableDRA: this version of Kerf does not have it
 webhook: there is no webhook
 logConfig: write logLevel, logOutputPaths and logErrorOutputPaths
 logEncoding: logs are JSON
+clusterName: write settings.clusterName
+clusterEndpoint: write settings.clusterEndpoint
+aws: write what it held into the EC2NodeClass
+controller.logLevel: write logLevel
+controller.logEncoding: logs are JSON
+controller.outputPaths: write logOutputPaths
+controller.errorOutputPaths: write logErrorOutputPaths
+controller.batchMaxDuration: write settings.batchMaxDuration
+controller.batchIdleDuration: write settings.batchIdleDuration
 settings.aws: write its fields under settings
 settings.assumeRoleARN: give the service account a role that it may use
 settings.assumeRoleDuration: give the service account a role that it may use

@@ -55,7 +55,7 @@ metadata:
 {{- if .Values.serviceAccount.create }}
 {{- default (include "kerf.fullname" .) .Values.serviceAccount.name }}
 {{- else }}
-{{- required "serviceAccount.create is false: set serviceAccount.name to the ServiceAccount that the pods use" .Values.serviceAccount.name }}
+{{- default "default" .Values.serviceAccount.name }}
 {{- end }}
 {{- end -}}
 

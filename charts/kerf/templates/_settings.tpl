@@ -10,26 +10,38 @@
 {{- if eq (include "kerf.text" (list $root (index $root.Values.settings.featureGates (index . 1)))) "true" }}true{{ end }}
 {{- end -}}
 
+{{- /* "true" where devices are planned: asked for as such, or by a gate that would have no effect otherwise. */ -}}
 {{- define "kerf.plansDevices" -}}
-{{- if eq (include "kerf.text" (list . .Values.settings.ignoreDRARequests)) "false" }}true{{ end }}
+{{- $gates := .Values.settings.awsFeatureGates | default dict }}
+{{- $asked := list .Values.settings.enableDRA (get $gates "draNVIDIAGPU") (get $gates "draEFA") }}
+{{- if or (has "true" (list (toString (index $asked 0)) (toString (index $asked 1)) (toString (index $asked 2)))) (eq (include "kerf.text" (list . .Values.settings.ignoreDRARequests)) "false") }}true{{ end }}
 {{- end -}}
 
 {{- /* (list context value): text as the process reads it. Values may hold templates; whole numbers stay whole. */ -}}
 {{- define "kerf.text" -}}
 {{- $root := index . 0 }}
 {{- $value := index . 1 }}
-{{- if kindIs "string" $value }}{{ tpl $value $root }}{{ else if kindIs "float64" $value }}{{ toJson $value }}{{ else }}{{ toString $value }}{{ end }}
+{{- if kindIs "string" $value }}{{ tpl $value $root }}{{ else if or (kindIs "float64" $value) (kindIs "map" $value) }}{{ toJson $value }}{{ else }}{{ toString $value }}{{ end }}
 {{- end -}}
 
-{{- define "kerf.featureGates" -}}
+{{- /* (list context names values): Name=true,Name=false of the gates that have a value. */ -}}
+{{- define "kerf.gates" -}}
+{{- $root := index . 0 }}
+{{- $values := index . 2 | default dict }}
 {{- $gates := list }}
-{{- range $key, $gate := include "kerf.gateNames" . | fromYaml }}
-{{- $value := index $.Values.settings.featureGates $key }}
+{{- range $key, $gate := include (index . 1) $root | fromYaml }}
+{{- $value := get $values $key }}
 {{- if not (kindIs "invalid" $value) }}
-{{- $gates = append $gates (printf "%s=%s" $gate (include "kerf.text" (list $ $value))) }}
+{{- with include "kerf.text" (list $root $value) }}{{ $gates = append $gates (printf "%s=%s" $gate .) }}{{ end }}
 {{- end }}
 {{- end }}
 {{- join "," $gates }}
+{{- end -}}
+
+{{- define "kerf.awsGateValues" -}}
+{{- $values := deepCopy (.Values.settings.awsFeatureGates | default dict) }}
+{{- if .Values.settings.enableDRA }}{{ $values = merge (dict "draNVIDIAGPU" true "draEFA" true) $values }}{{ end }}
+{{- toYaml $values }}
 {{- end -}}
 
 {{- /* Variables by name. null leaves one out; false, 0 and "" are passed on. */ -}}
@@ -38,19 +50,22 @@
 {{- if and (eq .Values.provider "aws") (eq (tpl $name .) "") }}
 {{- fail "settings.clusterName is missing: set it to the name of the EKS cluster, for example --set settings.clusterName=my-cluster" }}
 {{- end }}
-{{- $variables := dict "KARPENTER_SERVICE" (include "kerf.fullname" .) "METRICS_PORT" (toString .Values.controller.metrics.port) "HEALTH_PROBE_PORT" (toString .Values.controller.healthProbe.port) }}
+{{- /* The first one is there because Karpenter's chart sets it: whoever compares pods finds it. */ -}}
+{{- $variables := dict "KUBERNETES_MIN_VERSION" "1.19.0-0" "KARPENTER_SERVICE" (include "kerf.fullname" .) "METRICS_PORT" (toString .Values.controller.metrics.port) "HEALTH_PROBE_PORT" (toString .Values.controller.healthProbe.port) }}
 {{- if not (kindIs "invalid" .Values.logLevel) }}
 {{- $_ := set $variables "LOG_LEVEL" .Values.logLevel }}
 {{- end }}
 {{- with .Values.logOutputPaths }}{{ $_ := set $variables "LOG_OUTPUT_PATHS" (join "," .) }}{{ end }}
 {{- with .Values.logErrorOutputPaths }}{{ $_ := set $variables "LOG_ERROR_OUTPUT_PATHS" (join "," .) }}{{ end }}
-{{- with include "kerf.featureGates" . }}{{ $_ := set $variables "FEATURE_GATES" . }}{{ end }}
+{{- with include "kerf.gates" (list . "kerf.gateNames" .Values.settings.featureGates) }}{{ $_ := set $variables "FEATURE_GATES" . }}{{ end }}
+{{- with include "kerf.gates" (list . "kerf.awsGateNames" (include "kerf.awsGateValues" . | fromYaml)) }}{{ $_ := set $variables "AWS_FEATURE_GATES" . }}{{ end }}
 {{- range $key, $env := include "kerf.settingVariables" . | fromYaml }}
 {{- $value := index $.Values.settings $key }}
 {{- if not (kindIs "invalid" $value) }}
 {{- $_ := set $variables $env (include "kerf.text" (list $ $value)) }}
 {{- end }}
 {{- end }}
+{{- if include "kerf.plansDevices" . }}{{ $_ := set $variables "IGNORE_DRA_REQUESTS" "false" }}{{ end }}
 {{- if ne .Values.provider "aws" }}{{ $_ := set $variables "KERF_PROVIDER" .Values.provider }}{{ end }}
 {{- if .Values.shadow.enabled }}{{ $_ := set $variables "LEADER_ELECTION_NAME" .Values.shadow.leaseName }}{{ end }}
 {{- toYaml $variables }}
