@@ -26,6 +26,5 @@ export {
   type PublishedState,
   publishedAnnotations,
 } from './published.ts';
-export type { ShadowReport } from './shadow/shadow-ledger.ts';
 export { type Shadow, shadowOf } from './shadow/shadow-of.ts';
 export { deleteObject, patchObject, patchStatus } from './writes.ts';

@@ -68,3 +68,4 @@ export {
   type StorageClass,
   type VolumeAttachment,
 } from './resources.ts';
+export type { SeenClaim, ShadowLaunch, ShadowMove, ShadowReport } from './shadow-report.ts';

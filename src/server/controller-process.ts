@@ -13,11 +13,10 @@ import {
   type ControllerContext,
   controllersOf,
   publishedAnnotations,
-  type ShadowReport,
   shadowOf,
 } from '../controllers/index.ts';
 import { type ClusterAccess, KubeClient } from '../kube/index.ts';
-import type { Cloud, Kube, Log, Metrics, Recorder } from '../ports/index.ts';
+import type { Cloud, Kube, Log, Metrics, Recorder, ShadowReport } from '../ports/index.ts';
 import {
   fencedKube,
   LeaderElection,
@@ -80,6 +79,8 @@ export interface ProviderTools {
   /** `v1.36.3`. */
   serverVersion(): Promise<string>;
 }
+
+const notLeading = 'this replica does not lead: decisions are made by another';
 
 /** Of requests that no one answered. */
 const noAnswer = '<error>';
@@ -229,11 +230,12 @@ export async function runControllerProcess(
       live,
       decisions,
       info: {
-        mode: 'controller',
+        mode: shadow === undefined ? 'controller' : 'shadow',
         cluster: new URL(access.server).host,
         build: options.version,
-        notVisible: () => (isElected() ? [] : ['this replica does not lead: decisions are made by another']),
+        notVisible: () => (isElected() || shadow !== undefined ? [] : [notLeading]),
       },
+      ...(shadowReport !== undefined && { shadow: shadowReport }),
       real: clock,
       port: settings.dashboardPort,
       whatIfs: new WhatIfs({ context, live, real: clock, ...(options.validate && { validate: options.validate }) }),

@@ -13,11 +13,13 @@ const pages: [View, string][] = [
   ['cost', 'Cost'],
   ['what-if', 'What if'],
   ['doctor', 'Doctor'],
+  ['shadow', 'Shadow'],
 ];
 
 const modes: Readonly<Record<string, string>> = {
   up: 'simulated',
   controller: 'controller',
+  shadow: 'shadow',
   outside: 'seen from outside',
   recording: 'recording',
 };
@@ -79,13 +81,15 @@ export function Header({ onPalette }: { onPalette: () => void }) {
         jump <kbd>⌘K</kbd>
       </button>
       <nav aria-label="Pages">
-        {pages.map(([page, title]) => (
-          <a key={page} href={hrefOf(page)} aria-current={view === page ? 'page' : undefined}>
-            {title}
-            {page === 'doctor' && serious.length > 0 && <span class="badge">{whole(serious.length)}</span>}
-            {page === 'waiting' && waiting > 0 && <span class="badge">{whole(waiting)}</span>}
-          </a>
-        ))}
+        {pages
+          .filter(([page]) => page !== 'shadow' || now?.mode === 'shadow')
+          .map(([page, title]) => (
+            <a key={page} href={hrefOf(page)} aria-current={view === page ? 'page' : undefined}>
+              {title}
+              {page === 'doctor' && serious.length > 0 && <span class="badge">{whole(serious.length)}</span>}
+              {page === 'waiting' && waiting > 0 && <span class="badge">{whole(waiting)}</span>}
+            </a>
+          ))}
       </nav>
     </header>
   );

@@ -10,6 +10,7 @@ import { Decisions } from './pages/decisions.tsx';
 import { Doctor } from './pages/doctor.tsx';
 import { keepExamined, seriousFindings } from './pages/examined.ts';
 import { Pools } from './pages/pools.tsx';
+import { Shadow } from './pages/shadow.tsx';
 import { Waiting } from './pages/waiting.tsx';
 import { WhatIf } from './pages/what-if.tsx';
 import { Player } from './player.tsx';
@@ -27,6 +28,7 @@ const pages: Readonly<Record<View, () => preact.JSX.Element | null>> = {
   cost: Cost,
   'what-if': WhatIf,
   doctor: Doctor,
+  shadow: Shadow,
 };
 
 const keys: readonly [string, string, () => void][] = [
@@ -78,6 +80,12 @@ function App() {
         <p class="banner note">
           <span class="mark going">{serious.severity}</span> {serious.summary}{' '}
           <a href={hrefOf('doctor')}>{others === 0 ? 'what to do' : `what to do, and ${others} more`}</a>
+        </p>
+      )}
+      {info.value?.mode === 'shadow' && route.value.view !== 'shadow' && (
+        <p class="banner note">
+          A shadow: it plans beside the autoscaler in charge and changes nothing.{' '}
+          <a href={hrefOf('shadow')}>what it would have done</a>
         </p>
       )}
       {hidden.length > 0 && <p class="banner note">{hidden.join(' · ')}</p>}

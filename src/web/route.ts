@@ -1,7 +1,7 @@
 // The address holds view, filter and selection, so that every screen is a link.
 import { computed, signal } from '@preact/signals';
 
-export const views = ['map', 'waiting', 'pools', 'decisions', 'cost', 'what-if', 'doctor'] as const;
+export const views = ['map', 'waiting', 'pools', 'decisions', 'cost', 'what-if', 'doctor', 'shadow'] as const;
 export type View = (typeof views)[number];
 
 interface Route {

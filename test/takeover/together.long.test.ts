@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { runKerf } from '../cli/run-kerf.ts';
+import { freePort } from '../setup/free-port.ts';
 import { useTakeoverWorld } from './world.ts';
 
 const world = useTakeoverWorld();
@@ -36,7 +37,8 @@ test('a shadow says what it would do, and writes nothing but its lease', async (
     writes.push(`${method} ${path.split('?')[0]}`);
     return true;
   };
-  const shadow = await world.startKerf({ shadow: true });
+  const dashboard = await freePort();
+  const shadow = await world.startKerf({ shadow: true, 'dashboard-port': String(dashboard) });
   await shadow.leading();
   const room = await world.room('shadowed');
   await room.pool({ spec: { disruption: { consolidateAfter: '0s' } } });
@@ -60,6 +62,12 @@ test('a shadow says what it would do, and writes nothing but its lease', async (
   expect(code).toBe(0);
   expect(out).toContain('# What Kerf would have done');
   expect(out).toContain('Nothing was changed.');
+  const flags = ['--kubeconfig', world.cluster().kubeconfig, '--context', '--shadow', address];
+  const pool = await runKerf(['explain', 'nodepool', 'shadowed', ...flags]);
+  expect(pool.out).toMatch(/Kerf as a shadow since [\s\S]*would have launched/);
+  const { mode } = (await (await fetch(`http://127.0.0.1:${dashboard}/kerf/v1/info`)).json()) as { mode: string };
+  expect(mode).toBe('shadow');
+  expect((await fetch(`http://127.0.0.1:${dashboard}/kerf/v1/shadow`)).status).toBe(200);
   await shadow.terminate();
   await karpenter.stop();
 });

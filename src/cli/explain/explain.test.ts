@@ -1,5 +1,8 @@
 // `kerf explain` on a small cluster with one of everything.
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../run-command.testing.ts';
 import { configure } from './explain.ts';
 
@@ -225,4 +228,70 @@ test('of the cluster it says where the money is, and the causes add up', async (
   const { money } = JSON.parse(await reported('cluster', '-o', 'json'));
   const sum = money.causes.reduce((total: number, { perHour }: { perHour: number }) => total + perHour, 0);
   expect(sum).toBeCloseTo(money.costPerHour - money.boundPerHour, 9);
+});
+
+describe('with a shadow beside the autoscaler in charge', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kerf-explain-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'report.json');
+  const at = '2026-01-01T02:30:00Z';
+  const launch = { at, nodePool: 'unused', instanceType: 'large', capacityType: 'spot', zone: 'z1', pricePerHour: 0.2 };
+  const totals = {
+    wouldLaunch: 3,
+    wouldLaunchPerHour: 0.3,
+    launched: 4,
+    launchedPerHour: 0.5,
+    wouldRemove: 1,
+    wouldReplace: 2,
+    wouldSavePerHour: 0.5,
+    removed: 1,
+    rounds: 10,
+    failures: 0,
+  };
+  const report = {
+    apiVersion: 'kerf/v1',
+    kind: 'ShadowReport',
+    since: '2026-01-01T00:00:00Z',
+    totals,
+    launches: [{ ...launch, pods: ['default/needs-node', 'default/other'] }],
+    moves: [
+      {
+        at,
+        reason: 'Underutilized',
+        decision: 'replace',
+        nodes: ['odd'],
+        replacements: ['small'],
+        savingsPerHour: 0.3,
+      },
+    ],
+  };
+  writeFileSync(file, JSON.stringify(report));
+
+  test.each([
+    [['pod', 'needs-node'], `${at}: would have launched large (spot, z1, $0.200/h) for 2 pods`],
+    [['pod', 'giant'], 'nothing that concerns it'],
+    [['node', 'odd'], `${at}: would have replaced it by small (Underutilized), saving $0.300/h`],
+    [['nodeclaim', 'claim-odd'], 'would have replaced it by small'],
+    [['nodepool', 'unused'], 'would have launched large'],
+    [['cluster'], 'would have launched 3 nodes for $0.300/h, where 4 were launched for $0.500/h'],
+  ])('%s is followed by what that one would have done', async (asked, line) => {
+    const said = await told(...asked, '--shadow', file);
+    expect(said).toContain('Kerf as a shadow since 2026-01-01T00:00:00Z (it changes nothing):');
+    expect(said).toContain(line);
+    expect(await told(...asked)).not.toContain('shadow');
+  });
+
+  test('as data both are apart', async () => {
+    const { explained, shadow } = JSON.parse(await told('node', 'odd', '--shadow', file, '-o', 'json')) as {
+      explained: object[];
+      shadow: { moves: object[] };
+    };
+    expect(explained).toHaveLength(1);
+    expect(shadow.moves).toEqual(report.moves);
+  });
+
+  test('one that cannot be read is an error', async () => {
+    const asked = explain('node', 'odd', '--shadow', join(folder, 'missing.json'));
+    await expect(asked).rejects.toThrow('cannot read the report');
+  });
 });

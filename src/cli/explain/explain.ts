@@ -22,6 +22,7 @@ interface ExplainFlags {
   kubeconfig?: string;
   featureGates?: string;
   namespace?: string;
+  shadow?: string | true;
   output: 'text' | 'json' | 'yaml';
 }
 
@@ -64,6 +65,10 @@ export function configure(command: Command, run: CommandRunner): void {
     .option(
       '--feature-gates <list>',
       "gates of the controller, like SpotToSpotConsolidation=true; by default the controller's own",
+    )
+    .option(
+      '--shadow [address-or-file]',
+      'add what a shadow would have done about it: the one of the cluster, a page /shadow, or a saved report',
     )
     .addOption(new Option('-o, --output <format>', 'format').choices(['text', 'json', 'yaml']).default('text'))
     .addHelpText('after', helpText)
@@ -113,12 +118,39 @@ async function explain(
             : explainNodes;
     const asked = { subject, name: name ?? '', namespace: flags.namespace };
     const { data, text } = await explained(terminal, source, asked, progress);
+    const shadow = flags.shadow === undefined ? undefined : await shadowAbout(terminal, flags, asked, data);
     progress.clear();
-    terminal.out(flags.output === 'text' ? text : await serialize(data, flags.output));
+    const whole = shadow === undefined ? data : { explained: data, shadow: shadow.data };
+    terminal.out(flags.output === 'text' ? `${text}${shadow?.text ?? ''}` : await serialize(whole, flags.output));
     return exitCode.ok;
   } finally {
     progress.clear();
   }
+}
+
+/** What a shadow says about the same object, under every name that the explanation found for it. */
+async function shadowAbout(
+  terminal: Terminal,
+  { shadow, kubeconfig, context }: ExplainFlags,
+  { subject, name, namespace }: Asked,
+  data: unknown,
+): Promise<Explained> {
+  const [{ readShadowReport, usualShadow }, { renderShadowSays, shadowSays }] = await Promise.all([
+    import('../shadow/read-report.ts'),
+    import('./shadow-says.ts'),
+  ]);
+  const report = await readShadowReport(terminal, {
+    ...usualShadow,
+    ...(typeof shadow === 'string' && { from: shadow }),
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(typeof context === 'string' && { context }),
+  });
+  const found = (Array.isArray(data) ? data[0] : data) as
+    | { pod?: string; node?: string; nodeClaim?: string }
+    | undefined;
+  const names = [name, `${namespace ?? 'default'}/${name}`, found?.pod, found?.node, found?.nodeClaim];
+  const says = shadowSays(report, { subject, names: names.flatMap((each) => each ?? []) });
+  return { data: says, text: renderShadowSays(says, paintFor(terminal)) };
 }
 
 interface Explained {

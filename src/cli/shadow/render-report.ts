@@ -1,5 +1,5 @@
 // A shadow's report as a page to pass on: what the cluster costs, what Kerf would have done, beside what was done.
-import type { ShadowReport } from '../../controllers/index.ts';
+import type { ShadowReport } from '../../ports/index.ts';
 import { counted } from '../output/index.ts';
 
 const dollars = (perHour: number): string => `$${perHour.toFixed(3)}`;

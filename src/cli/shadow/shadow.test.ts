@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ShadowReport } from '../../controllers/index.ts';
+import type { ShadowReport } from '../../ports/index.ts';
 import { runCommand } from '../run-command.testing.ts';
 import { configure } from './shadow.ts';
 

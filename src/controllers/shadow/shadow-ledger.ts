@@ -1,71 +1,7 @@
 // What a shadow would have done, and what the autoscaler beside it did: bounded lists with sums, as plain data. Nothing of
 // it is in the cluster, because a shadow writes nothing; it is served by the process and summed up by `kerf shadow report`.
 
-export interface ShadowLaunch {
-  at: string;
-  nodePool: string;
-  instanceType: string;
-  capacityType: string;
-  zone: string;
-  pricePerHour: number;
-  pods: string[];
-}
-
-export interface ShadowMove {
-  at: string;
-  reason: string;
-  decision: 'delete' | 'replace';
-  nodes: string[];
-  replacements: string[];
-  savingsPerHour: number;
-}
-
-/** A NodeClaim that someone else made or removed. */
-export interface SeenClaim {
-  at: string;
-  name: string;
-  nodePool: string;
-  instanceType: string;
-  pricePerHour: number;
-}
-
-export interface ShadowVerdicts {
-  remove: number;
-  replace: number;
-  keep: number;
-  /** What keeps nodes, by code of the first blocker. */
-  blockers: Record<string, number>;
-}
-
-export interface ShadowReport {
-  apiVersion: 'kerf/v1';
-  kind: 'ShadowReport';
-  since: string;
-  now: string;
-  nodes: number;
-  costPerHour: number;
-  /** What the command that would start now saves, and the node that waiting pods would get costs. */
-  savingsPerHour: number;
-  unschedulable: number;
-  verdicts: ShadowVerdicts;
-  totals: {
-    wouldLaunch: number;
-    wouldLaunchPerHour: number;
-    launched: number;
-    launchedPerHour: number;
-    wouldRemove: number;
-    wouldReplace: number;
-    wouldSavePerHour: number;
-    removed: number;
-    rounds: number;
-    failures: number;
-  };
-  /** The newest; older ones only count in the totals. */
-  launches: ShadowLaunch[];
-  moves: ShadowMove[];
-  claimsMade: SeenClaim[];
-  claimsRemoved: SeenClaim[];
-}
+import type { SeenClaim, ShadowLaunch, ShadowMove, ShadowReport } from '../../ports/index.ts';
 
 /** Enough for a busy day in a page; what is older counts in the totals. */
 const kept = 500;

@@ -18,13 +18,13 @@ import {
   type Snapshot,
   verdictCode,
 } from '../../core/index.ts';
-import type { Metrics } from '../../ports/index.ts';
+import type { Metrics, SeenClaim, ShadowReport } from '../../ports/index.ts';
 import { isProvisionable } from '../../state/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { countVerdicts, verdictGauges } from '../disruption/verdict-gauges.ts';
 import { aboutPool } from '../event-subjects.ts';
 import { instanceTypesOfPools, roundOver, snapshotFor } from '../planning.ts';
-import { type SeenClaim, ShadowLedger, type ShadowReport } from './shadow-ledger.ts';
+import { ShadowLedger } from './shadow-ledger.ts';
 
 const controller = 'shadow';
 const pauseMs = 10_000;

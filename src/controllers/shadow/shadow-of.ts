@@ -1,7 +1,8 @@
 // The controllers of a shadow: its loop, and those that only read prices and instance types.
+
+import type { ShadowReport } from '../../ports/index.ts';
 import type { Controller, ControllerContext } from '../context.ts';
 import type { Controllers } from '../controllers-of.ts';
-import type { ShadowReport } from './shadow-ledger.ts';
 import { ShadowLoop } from './shadow-loop.ts';
 
 export interface Shadow extends Controllers {

@@ -3,7 +3,7 @@
 import { inSlices } from '../../base/index.ts';
 import type { ControllerContext } from '../../controllers/index.ts';
 import { nodeVerdicts } from '../../core/index.ts';
-import type { Decision } from '../../ports/index.ts';
+import type { Decision, ShadowReport } from '../../ports/index.ts';
 import { isTerminal, keyOf } from '../../state/index.ts';
 import type { DecisionRing } from '../../telemetry/index.ts';
 import {
@@ -20,7 +20,7 @@ import { ApiError } from './api-error.ts';
 import type { LiveView } from './live-view.ts';
 
 export interface DashboardInfo {
-  mode: 'up' | 'controller' | 'outside' | 'recording';
+  mode: 'up' | 'controller' | 'shadow' | 'outside' | 'recording';
   cluster: string;
   build: string;
   /** What cannot be seen, and why. */
@@ -41,6 +41,8 @@ export interface AnswerParts {
   info: DashboardInfo;
   /** The findings of `kerf doctor -o json`. */
   findings?: () => Promise<object>;
+  /** What it would have done, of a shadow. */
+  shadow?: () => ShadowReport;
 }
 
 const document = <T extends object>(kind: string, body: T) => ({ apiVersion: 'kerf/v1' as const, kind, ...body });

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeControllers } from '../../cli/up/controllers.ts';
 import { installDefaults, installDefinitions } from '../../cli/up/default-objects.ts';
+import { ShadowLedger } from '../../controllers/shadow/shadow-ledger.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { createCluster, genericCatalogue, KwokCloud, kwokProviderFacts, SimKube } from '../../sim/index.ts';
 import { silentLog } from '../../telemetry/index.ts';
@@ -16,6 +17,7 @@ const stop = new AbortController();
 const token = new Token();
 let open: DashboardServer;
 let guarded: DashboardServer;
+let shadowed: DashboardServer;
 let ending: () => Promise<unknown>;
 
 beforeAll(async () => {
@@ -48,11 +50,14 @@ beforeAll(async () => {
   const parts = { context, live, decisions, info, real: clock, port: 0, whatIfs };
   open = await serveDashboard(parts);
   guarded = await serveDashboard({ ...parts, token });
+  const { report } = new ShadowLedger('2026-01-01T00:00:00Z');
+  shadowed = await serveDashboard({ ...parts, info: { ...info, mode: 'shadow' }, shadow: () => report });
   ending = async () => {
     stop.abort();
     await running;
     await open.close();
     await guarded.close();
+    await shadowed.close();
     await cluster.stop();
   };
 });
@@ -133,4 +138,12 @@ test('the token of a link works once, and becomes a cookie that no script reads'
   expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
   expect((await call(guarded, `/?token=${token.once}`)).status).toBe(401);
   expect((await call(guarded, '/kerf/v1/info', { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200);
+});
+
+test('a shadow shows what it would have done; others say that they are none', async () => {
+  expect((await call(open, '/kerf/v1/shadow')).status).toBe(404);
+  const { status, body } = await call(shadowed, '/kerf/v1/shadow');
+  expect([status, (JSON.parse(body) as { kind: string }).kind]).toEqual([200, 'ShadowReport']);
+  const { mode } = JSON.parse((await call(shadowed, '/kerf/v1/info')).body) as { mode: string };
+  expect(mode).toBe('shadow');
 });

@@ -143,6 +143,12 @@ const documents: Readonly<Record<string, Readonly<Record<number, Handler>>>> = {
   },
   'what-if': { 1: ({ whatIfs }, [id = '']) => whatIfs.result(id) },
   series: { 0: (options, _, query) => seriesDocument(options, query) },
+  shadow: {
+    0: ({ shadow }) => {
+      if (shadow !== undefined) return shadow();
+      throw new ApiError(404, 'NotFound', 'this is not a shadow', 'start one with `kerf controller --shadow`');
+    },
+  },
   findings: {
     0: ({ findings }) => {
       if (findings !== undefined) return findings();
