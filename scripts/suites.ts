@@ -48,7 +48,7 @@ export const testTasks: Task[] = [
   ...suite('aws', ['test/aws'], ['AWS emulator']),
   ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources']),
   ...suite('chart', ['test/chart'], ['Helm', "Karpenter's charts"]),
-  ...suite('release', ['test/release'], ['Helm', 'image sources']),
+  ...suite('release', ['test/release'], ['Helm', 'image sources', 'Terraform parser']),
   ...suite('scenario', ['test/scenario']),
   ...suite('cli', ['test/cli']),
   ...suite('planner', ['test/planner']),

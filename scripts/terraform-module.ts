@@ -46,7 +46,7 @@ export function terraformModule(): (readonly [string, string])[] {
   return [
     [
       'deploy/terraform/main.tf',
-      `${linked.replace(/^(# .*\n)/, `$1${head}`).replaceAll('"${var.cluster_name}"', 'var.cluster_name')}\n${association}`,
+      `${linked.replace(/^(# .*\n)/, `$1${head}`).replaceAll(/^(\s*\w+\s+= )"\$\{(var\.cluster_name)\}"$/gm, '$1$2')}\n${association}`,
     ],
     ['deploy/terraform/variables.tf', variables],
     ['deploy/terraform/outputs.tf', outputs],

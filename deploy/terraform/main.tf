@@ -63,7 +63,7 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
           "Condition": {
             "StringEquals": {
               "aws:RequestTag/kubernetes.io/cluster/${var.cluster_name}": "owned",
-              "aws:RequestTag/eks:eks-cluster-name": var.cluster_name
+              "aws:RequestTag/eks:eks-cluster-name": "${var.cluster_name}"
             },
             "StringLike": {
               "aws:RequestTag/karpenter.sh/nodepool": "*"
@@ -87,7 +87,7 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
           "Condition": {
             "StringEquals": {
               "aws:RequestTag/kubernetes.io/cluster/${var.cluster_name}": "owned",
-              "aws:RequestTag/eks:eks-cluster-name": var.cluster_name,
+              "aws:RequestTag/eks:eks-cluster-name": "${var.cluster_name}",
               "ec2:CreateAction": [
                 "RunInstances",
                 "CreateFleet",
@@ -114,7 +114,7 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
               "aws:ResourceTag/karpenter.sh/nodepool": "*"
             },
             "StringEqualsIfExists": {
-              "aws:RequestTag/eks:eks-cluster-name": var.cluster_name
+              "aws:RequestTag/eks:eks-cluster-name": "${var.cluster_name}"
             },
             "ForAllValues:StringEquals": {
               "aws:TagKeys": [
@@ -184,7 +184,7 @@ resource "aws_iam_policy" "karpenter_controller_iam_integration_policy" {
             "StringEquals": {
               "aws:RequestTag/kubernetes.io/cluster/${var.cluster_name}": "owned",
               "aws:RequestTag/topology.kubernetes.io/region": "${data.aws_region.current.name}",
-              "aws:RequestTag/eks:eks-cluster-name": var.cluster_name
+              "aws:RequestTag/eks:eks-cluster-name": "${var.cluster_name}"
             },
             "StringLike": {
               "aws:RequestTag/karpenter.k8s.aws/ec2nodeclass": "*"
@@ -204,7 +204,7 @@ resource "aws_iam_policy" "karpenter_controller_iam_integration_policy" {
               "aws:ResourceTag/topology.kubernetes.io/region": "${data.aws_region.current.name}",
               "aws:RequestTag/kubernetes.io/cluster/${var.cluster_name}": "owned",
               "aws:RequestTag/topology.kubernetes.io/region": "${data.aws_region.current.name}",
-              "aws:RequestTag/eks:eks-cluster-name": var.cluster_name
+              "aws:RequestTag/eks:eks-cluster-name": "${var.cluster_name}"
             },
             "StringLike": {
               "aws:ResourceTag/karpenter.k8s.aws/ec2nodeclass": "*",

@@ -8,6 +8,7 @@ import { provideHelm } from './helm.ts';
 import { provideKarpenterCharts } from './karpenter-charts.ts';
 import { MissingComponent } from './missing-component.ts';
 import { providePeer } from './peer.ts';
+import { provideTerraformCheck } from './terraform-check.ts';
 
 const providers = {
   'control plane': provideControlPlane,
@@ -16,6 +17,7 @@ const providers = {
   'image sources': provideImageSources,
   Karpenter: providePeer,
   "Karpenter's charts": provideKarpenterCharts,
+  'Terraform parser': provideTerraformCheck,
 } satisfies Record<string, (progress: Progress) => Promise<unknown>>;
 
 export type ComponentName = keyof typeof providers;
