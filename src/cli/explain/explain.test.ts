@@ -275,14 +275,14 @@ describe('with a shadow beside the autoscaler in charge', () => {
     [['nodepool', 'unused'], 'would have launched large'],
     [['cluster'], 'would have launched 3 nodes for $0.300/h, where 4 were launched for $0.500/h'],
   ])('%s is followed by what that one would have done', async (asked, line) => {
-    const said = await told(...asked, '--shadow', file);
+    const said = await reported(...asked, '--shadow', file);
     expect(said).toContain('Kerf as a shadow since 2026-01-01T00:00:00Z (it changes nothing):');
     expect(said).toContain(line);
-    expect(await told(...asked)).not.toContain('shadow');
+    expect(await reported(...asked)).not.toContain('shadow');
   });
 
   test('as data both are apart', async () => {
-    const { explained, shadow } = JSON.parse(await told('node', 'odd', '--shadow', file, '-o', 'json')) as {
+    const { explained, shadow } = JSON.parse(await reported('node', 'odd', '--shadow', file, '-o', 'json')) as {
       explained: object[];
       shadow: { moves: object[] };
     };
