@@ -2,7 +2,8 @@
 // catalogues, and no controllers. Works on clusters that run Kerf and on clusters that run Karpenter.
 import { awsGroup, kwokGroup } from '../../api/names.ts';
 import { KerfError, messageOf } from '../../base/index.ts';
-import { nodePools } from '../../controllers/index.ts';
+import { nodePools, type PublishedSettings, type PublishedState } from '../../controllers/index.ts';
+import type { SnapshotSettings } from '../../core/index.ts';
 import { findAccess, KubeClient } from '../../kube/index.ts';
 import type { Cloud, Kube, KubeObject, Log, Resource } from '../../ports/index.ts';
 import { isKubeError } from '../../ports/index.ts';
@@ -10,6 +11,7 @@ import { Manager, RealClock } from '../../runtime/index.ts';
 import { assemble, LiveView, parseSettings } from '../../server/index.ts';
 import { prometheusMetrics } from '../../telemetry/index.ts';
 import { guessProvider, loadProvider, nodeClassRefOf } from '../plan/provider.ts';
+import { clusterTimeMs, readController } from '../snapshot/controller-facts.ts';
 import { version } from '../version.ts';
 
 export interface OutsideOptions {
@@ -35,15 +37,18 @@ export async function lookFromOutside({ context: name, kubeconfig, env }: Outsid
   });
   const client = new KubeClient({ access, clock, userAgent: `kerf/${version}`, rateLimit: { qps: 50, burst: 100 } });
   const kube = readOnly(client);
+  const reading = await readController(kube);
+  const facts = reading.kind === 'found' ? reading.facts : undefined;
+  const clusterClock = new ClusterClock(facts?.state ?? {});
   const problems = new Map<string, string>();
   const { context, touches, caches, always } = assemble({
     kube,
-    cloud: await cloudOf(kube),
-    clock,
+    cloud: await cloudOf(kube, facts?.settings),
+    clock: clusterClock,
     log: problemLog(problems),
     metrics: prometheusMetrics(),
     recorder: { publish: () => undefined },
-    settings: parseSettings({}, {}).settings,
+    settings: settingsAs(facts?.settings.settings ?? {}),
     random: Math.random,
     controllers: () => ({ controllers: [], loops: [] }),
   });
@@ -56,7 +61,60 @@ export async function lookFromOutside({ context: name, kubeconfig, env }: Outsid
     /** What cannot be seen, and why. */
     notVisible: () => [...problems].map(([resource, problem]) => `${resource}: ${problem}`),
     /** Resolves when `signal` is aborted. */
-    run: (signal: AbortSignal): Promise<unknown> => new Manager({ clock, caches, always, leading: [] }).run(signal),
+    run: (signal: AbortSignal): Promise<unknown> => {
+      void followTime(kube, clusterClock, signal);
+      return new Manager({ clock, caches, always, leading: [] }).run(signal);
+    },
+  };
+}
+
+/** The machine's clock, but for what time it is: that is the cluster's, which may pass at a pace of its own. */
+class ClusterClock extends RealClock {
+  private state: PublishedState;
+
+  constructor(state: PublishedState) {
+    super();
+    this.state = state;
+  }
+
+  setState(state: PublishedState): void {
+    this.state = state;
+  }
+
+  override now(): number {
+    return clusterTimeMs(super.now(), this.state);
+  }
+}
+
+/** A simulated cluster may be paused, or change its pace. */
+const lookAtTimeMs = 10_000;
+
+async function followTime(kube: Kube, clock: ClusterClock, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(lookAtTimeMs, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    const reading = await readController(kube).catch(() => undefined);
+    if (reading?.kind === 'found') clock.setState(reading.facts.state);
+  }
+}
+
+/** What the controller of this cluster was set to, as far as decisions look at it; defaults otherwise. */
+function settingsAs(published: SnapshotSettings): ReturnType<typeof parseSettings>['settings'] {
+  const { settings } = parseSettings({}, {});
+  const { preferencePolicy, minValuesPolicy, ignoreDRARequests, budgetTimeZone, nodeCostPerHour } = published;
+  const { consolidationPaybackSeconds, defaultTopologySpreadConstraints } = published;
+  return {
+    ...settings,
+    ...(preferencePolicy === undefined ? {} : { preferencePolicy }),
+    ...(minValuesPolicy === undefined ? {} : { minValuesPolicy }),
+    ...(ignoreDRARequests === undefined ? {} : { ignoreDraRequests: ignoreDRARequests }),
+    ...(budgetTimeZone === undefined ? {} : { budgetTimeZone }),
+    ...(nodeCostPerHour === undefined ? {} : { nodeCostPerHour }),
+    ...(consolidationPaybackSeconds === undefined
+      ? {}
+      : { consolidationPaybackMs: consolidationPaybackSeconds * 1000 }),
+    ...(defaultTopologySpreadConstraints === undefined ? {} : { defaultSpread: defaultTopologySpreadConstraints }),
+    featureGates: { ...settings.featureGates, ...published.featureGates },
   };
 }
 
@@ -77,7 +135,7 @@ function readOnly(kube: Kube): Kube {
 }
 
 /** Sells what the provider of the cluster's pools sells, by the built-in catalogue; launches nothing. */
-async function cloudOf(kube: Kube): Promise<Cloud> {
+async function cloudOf(kube: Kube, published?: PublishedSettings): Promise<Cloud> {
   const listed = async (resource: Resource): Promise<KubeObject[]> => {
     try {
       const { items } = await kube.list(resource);
@@ -89,7 +147,11 @@ async function cloudOf(kube: Kube): Promise<Cloud> {
   };
   const classes = (await Promise.all(nodeClasses.map(listed))).flat();
   const objects = [...(await listed(nodePools)), ...classes] as never[];
-  const provider = await loadProvider(guessProvider(objects), objects);
+  const { reservedEnis, vmMemoryOverheadPercent } = published ?? {};
+  const provider = await loadProvider(guessProvider(objects), objects, {
+    ...(reservedEnis === undefined ? {} : { reservedEnis }),
+    ...(vmMemoryOverheadPercent === undefined ? {} : { vmMemoryOverhead: vmMemoryOverheadPercent }),
+  });
   const refuse = (): Promise<never> => Promise.reject(new KerfError('ReadOnly', 'this command launches nothing'));
   return {
     name: provider.name,

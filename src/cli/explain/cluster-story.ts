@@ -12,7 +12,7 @@ import {
   verdictCode,
 } from '../../core/index.ts';
 import { type ClaimStory, claimStory } from '../../view/index.ts';
-import { counted, type Paint, table } from '../output/index.ts';
+import { type Column, counted, type Paint, type TableOptions, table, textWidth } from '../output/index.ts';
 import { perHour, perMonth, price } from '../plan/money.ts';
 
 export interface ClusterStory {
@@ -106,7 +106,7 @@ function limitsText({ limits = {}, inUse = {} }: Pick<ClusterStory['pools'][numb
     .join(', ');
 }
 
-export function renderClusterStory(story: ClusterStory, paint: Paint): string {
+export function renderClusterStory(story: ClusterStory, paint: Paint, width = Number.POSITIVE_INFINITY): string {
   const { waiting, launching, pools, verdicts } = story;
   const lines = [`${paint.bold(counted(story.nodes, 'node'))}, ${price(story.pricePerHour)}: ${list(verdicts)}`];
   lines.push(`${paint.bold(counted(waiting.pods, 'pod'))} waiting or moving: ${waitingText(waiting)}`);
@@ -118,7 +118,7 @@ export function renderClusterStory(story: ClusterStory, paint: Paint): string {
     ];
     lines.push(`NodePool ${pool.nodePool}${parts.length === 0 ? '' : `  ${parts.join('; ')}`}`);
   }
-  const money = story.money === undefined ? '' : `\n${renderMoney(story.money, paint)}`;
+  const money = story.money === undefined ? '' : `\n${renderMoney(story.money, paint, width)}`;
   return `${lines.join('\n')}\n${money}`;
 }
 
@@ -137,7 +137,11 @@ const causeTexts: Readonly<Record<ClusterMoney['causes'][number]['cause'], strin
   WholeNodes: 'no cheaper node or mix is worth the move: sizes do not fit exactly',
 };
 
-function renderMoney({ costPerHour, boundPerHour, reachablePerHour, causes }: ClusterMoney, paint: Paint): string {
+function renderMoney(
+  { costPerHour, boundPerHour, reachablePerHour, causes }: ClusterMoney,
+  paint: Paint,
+  width: number,
+): string {
   const rows = causes.map(({ cause, perHour: own, nodes }) => [
     cause,
     perHour(own),
@@ -156,8 +160,18 @@ function renderMoney({ costPerHour, boundPerHour, reachablePerHour, causes }: Cl
     paint.bold('Where the money is'),
     `  now ${price(costPerHour)}; Kerf by itself comes to ${price(reachablePerHour)}; the same pods cost at least ${price(boundPerHour)}`,
   ];
-  const drawn = rows.length === 0 ? '' : table(columns, rows, { indent: '  ', heading: paint.dim });
+  const style = { indent: '  ', heading: paint.dim };
+  const wide = table(columns, rows, style);
+  const drawn = Math.max(...wide.split('\n').map(textWidth)) <= width ? wide : withMeaningBelow(columns, rows, style);
   return `${lines.join('\n')}\n${drawn}`;
+}
+
+/** Where the last column does not fit, it stands below each row. */
+function withMeaningBelow(columns: readonly Column[], rows: readonly string[][], style: TableOptions): string {
+  const [head = '', ...lines] = table(columns.slice(0, -1), rows, style).trimEnd().split('\n');
+  return [head, ...lines.flatMap((line, at) => [line, `    ${rows[at]?.at(-1) ?? ''}`])]
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 function waitingText({ onNewNodes, newNodes, onExistingNodes, reasons }: ClusterStory['waiting']): string {

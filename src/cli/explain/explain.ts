@@ -7,7 +7,7 @@ import { clusterMoney, nodeVerdicts, Round, type Snapshot } from '../../core/ind
 import { isTerminal } from '../../state/index.ts';
 import { claimStory, findPod, namesText, nodeOfPod, podStory } from '../../view/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
-import { type Progress, paintFor, progressLine } from '../output/index.ts';
+import { type Progress, paintFor, progressLine, wrapLines } from '../output/index.ts';
 import { deviceSelectors, loadSnapshot, makePlan, type PlanFlags, serialize } from '../plan/plan.ts';
 import type { NamedFailure } from './failures-about.ts';
 import { renderNodeOfPod } from './pod-node.ts';
@@ -121,7 +121,9 @@ async function explain(
     const shadow = flags.shadow === undefined ? undefined : await shadowAbout(terminal, flags, asked, data);
     progress.clear();
     const whole = shadow === undefined ? data : { explained: data, shadow: shadow.data };
-    terminal.out(flags.output === 'text' ? `${text}${shadow?.text ?? ''}` : await serialize(whole, flags.output));
+    const all = `${text}${shadow?.text ?? ''}`;
+    const shown = terminal.isTerminal ? wrapLines(all, terminal.columns) : all;
+    terminal.out(flags.output === 'text' ? shown : await serialize(whole, flags.output));
     return exitCode.ok;
   } finally {
     progress.clear();
@@ -311,7 +313,10 @@ async function explainCluster(
   const round = await roundOver(snapshot);
   const verdicts = atOnce(nodeVerdicts(round));
   const story = clusterStory(snapshot, plan, verdicts, atOnce(clusterMoney(round, verdicts)));
-  return { data: story, text: renderClusterStory(story, paintFor(terminal)) };
+  return {
+    data: story,
+    text: renderClusterStory(story, paintFor(terminal), terminal.isTerminal ? terminal.columns : undefined),
+  };
 }
 
 async function roundOver(snapshot: Snapshot): Promise<Round> {

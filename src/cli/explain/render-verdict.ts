@@ -78,7 +78,7 @@ export function isOnItsWayOut({ blockers }: NodeVerdict): boolean {
 }
 
 function staysText(verdict: NodeVerdict, steps: NodeVerdict['blockers'], since: string): string {
-  if (isOnItsWayOut(verdict)) return `is on its way out${since}:`;
+  if (isOnItsWayOut(verdict)) return `is on its way out${verdict.ending ? ` (${verdict.ending})` : ''}${since}:`;
   const isFinal = steps.every(({ suggestion }) => suggestion?.startsWith('nothing to do') === true);
   return isFinal ? `stays${since}:` : `stays${since}; to let it go, in this order:`;
 }

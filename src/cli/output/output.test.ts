@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { counted, paintFor, progressLine, severityMark, table, textWidth, wrapText } from './index.ts';
+import { counted, paintFor, progressLine, severityMark, table, textWidth, wrapLines, wrapText } from './index.ts';
 
 const plain = paintFor({ isTerminal: false, env: {} });
 const coloured = paintFor({ isTerminal: true, env: {} });
@@ -96,4 +96,11 @@ describe('progress line', () => {
     progress.clear();
     expect(written).toEqual(['\r\u001b[Khalf', '\r\u001b[Ka text longer than…', '\r\u001b[K']);
   });
+});
+
+test('lines too wide for a terminal go on below, as far in as their text begins', () => {
+  expect(wrapLines('  1. one two three four five\nshort\n', 16)).toBe(
+    '  1. one two\n     three four\n     five\nshort\n',
+  );
+  expect(wrapLines('  stays for one reason', 20)).toBe('  stays for one\n    reason');
 });

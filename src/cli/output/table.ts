@@ -7,6 +7,8 @@ export interface Column {
   title: string;
   /** Numbers read best right-aligned. */
   align?: 'left' | 'right';
+  /** Says the same in fewer columns. */
+  narrow?: (cell: string) => string;
 }
 
 export interface TableOptions {
@@ -42,4 +44,51 @@ export function table(
   };
   const head = titles.some((title) => title !== '') ? [layOut(titles, heading)] : [];
   return `${[...head, ...rows.map((row) => layOut(row, (text) => text))].join('\n')}\n`;
+}
+
+export interface FittingOptions extends TableOptions {
+  /** Columns of the terminal. */
+  width: number;
+  /** Titles of columns, the first to go first. One that can be narrowed is narrowed when named first, and goes when named again. */
+  expendable: readonly string[];
+}
+
+/** Of a name on a narrow terminal, at least this much is left. */
+const shortestName = 12;
+
+/** A table that is no wider than the terminal: columns go one by one, then names in the first column lose their middle. */
+export function fittingTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  options: FittingOptions,
+): string {
+  const text = table(columns, rows, options);
+  const over = Math.max(...text.split('\n').map(textWidth)) - options.width;
+  if (over <= 0) return text;
+  const [title, ...expendable] = options.expendable;
+  if (title === undefined) return table(columns, withShortNames(rows, over), options);
+  const at = columns.findIndex((column) => column.title === title);
+  const column = columns[at];
+  if (column === undefined) return fittingTable(columns, rows, { ...options, expendable });
+  const { narrow, ...rest } = column;
+  const changed = narrow === undefined ? [] : [rest];
+  return fittingTable(
+    columns.toSpliced(at, 1, ...changed),
+    rows.map((row) => row.toSpliced(at, 1, ...(narrow === undefined ? [] : [narrow(row[at] ?? '')]))),
+    { ...options, expendable },
+  );
+}
+
+function withShortNames(rows: readonly (readonly string[])[], over: number): string[][] {
+  const widest = Math.max(...rows.map(([name = '']) => textWidth(name)));
+  const room = Math.max(shortestName, widest - over);
+  return rows.map(([name = '', ...rest]) => [shortName(name, room), ...rest]);
+}
+
+/** `kwok-defau…1hvf97g`: both ends tell nodes apart. */
+function shortName(name: string, room: number): string {
+  const characters = [...name];
+  if (characters.length <= room) return name;
+  const end = Math.floor((room - 1) / 2);
+  return `${characters.slice(0, room - 1 - end).join('')}…${characters.slice(-end).join('')}`;
 }

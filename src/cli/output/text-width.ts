@@ -36,3 +36,17 @@ export function wrapText(text: string, width: number): string[] {
   lines.push(line);
   return lines;
 }
+
+/** Each line that is too wide goes on below, as far in as its text begins. */
+export function wrapLines(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      if (textWidth(line) <= width) return [line];
+      const [, blanks = '', item = '', rest = line] = /^( *)(\d+\. )?(.*)$/s.exec(line) ?? [];
+      const below = ' '.repeat(blanks.length + item.length + (item === '' ? 2 : 0));
+      const [first = '', ...more] = wrapText(rest, Math.max(20, width - below.length));
+      return [`${blanks}${item}${first}`, ...more.map((each) => `${below}${each.trimStart()}`)];
+    })
+    .join('\n');
+}

@@ -1,7 +1,7 @@
 // A plan for people: what it costs, which nodes, what runs where, and what has no place and why. A plan of ten thousand
 // pods still fits a screen: equal nodes share a line, pods are named by workload.
 import type { Plan, PlannedNode, Snapshot } from '../../core/index.ts';
-import { type Column, counted, type Paint, table, textWidth, wrapText } from '../output/index.ts';
+import { type Column, counted, fittingTable, type Paint, table, wrapText } from '../output/index.ts';
 import { Fullness } from './fullness.ts';
 import { perHour, price } from './money.ts';
 import { renderUnschedulable } from './render-unschedulable.ts';
@@ -127,23 +127,11 @@ function newNodes(plan: Plan, snapshot: Snapshot, names: WorkloadNames, options:
     { title: 'pods', align: 'right' },
     { title: 'other types' },
   ];
-  const text = fittingTable(columns, rows, ['other types', 'memory', 'cpu', 'pool', 'pods'], options);
+  const { paint, widestLine = Number.POSITIVE_INFINITY } = options;
+  // -o json has them all.
+  const expendable = ['other types', 'memory', 'cpu', 'pool', 'pods'];
+  const text = fittingTable(columns, rows, { indent: '  ', heading: paint.dim, width: widestLine, expendable });
   return `${text}${left(groups.length)}`;
-}
-
-/** On a narrow terminal columns go one by one, the least important first: -o json has them all. */
-function fittingTable(
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
-  expendable: readonly string[],
-  { paint, widestLine = Number.POSITIVE_INFINITY }: RenderOptions,
-): string {
-  const text = table(columns, rows, { indent: '  ', heading: paint.dim });
-  const [first, ...more] = expendable;
-  if (first === undefined || text.split('\n').every((line) => textWidth(line) <= widestLine)) return text;
-  const left = columns.findIndex(({ title }) => title === first);
-  const without = rows.map((row) => row.toSpliced(left, 1));
-  return fittingTable(columns.toSpliced(left, 1), without, more, { paint, columns: 0, widestLine });
 }
 
 /** `default-1`, or `default-1 … (12)` for several. */

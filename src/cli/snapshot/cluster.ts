@@ -1,12 +1,12 @@
 // A snapshot of a live cluster: read-only lists of the kinds that decisions look at. Secrets and ConfigMaps are never
 // read. Kinds that the cluster does not serve (no AWS node classes, say) are simply absent.
 import { awsGroup, group, kwokGroup } from '../../api/names.ts';
-import { KerfError } from '../../base/index.ts';
+import { formatTime, KerfError } from '../../base/index.ts';
 import type { Snapshot, SnapshotObject } from '../../core/index.ts';
 import { isKubeError, type Kube, type Resource, resources } from '../../ports/index.ts';
 import type { Progress } from '../output/index.ts';
 import { version } from '../version.ts';
-import { type ControllerReading, clusterTime, readController } from './controller-facts.ts';
+import { type ControllerReading, clusterTimeMs, readController } from './controller-facts.ts';
 import { machinesOf } from './machines.ts';
 
 const own = (kind: string, plural: string, group: string, version: string): Resource => ({
@@ -98,7 +98,7 @@ export async function collectSnapshot(
   const snapshot: Snapshot = {
     apiVersion: 'kerf/v1',
     kind: 'Snapshot',
-    time: clusterTime(nowMs, facts?.state ?? {}),
+    time: formatTime(clusterTimeMs(nowMs, facts?.state ?? {})),
     ...(facts === undefined ? {} : { settings: facts.settings.settings }),
     objects: { apiVersion: 'v1', kind: 'List', items },
     nodeState: machinesOf(items, new Set(nominated)),

@@ -1,7 +1,7 @@
 // What a controller says about itself on its Lease: what it was set to, and what it knows that no object says. A reader
 // without it, or without the right to read it, assumes defaults; either way it says which settings counted.
 import { annotation } from '../../api/names.ts';
-import { formatTime, parseTime } from '../../base/index.ts';
+import { parseTime } from '../../base/index.ts';
 import type { PublishedSettings, PublishedState } from '../../controllers/index.ts';
 import { isKubeError, type Kube, type Lease, resources } from '../../ports/index.ts';
 
@@ -41,10 +41,10 @@ export async function readController(kube: Pick<Kube, 'list'>): Promise<Controll
 }
 
 /** The time of the cluster, where it passes at a pace of its own. */
-export function clusterTime(realMs: number, { clock }: PublishedState): string {
+export function clusterTimeMs(realMs: number, { clock }: PublishedState): number {
   const [from, realFrom] = [parseTime(clock?.time ?? ''), parseTime(clock?.realTime ?? '')];
-  if (clock === undefined || from === undefined || realFrom === undefined) return formatTime(realMs);
-  return formatTime(from + Math.max(0, realMs - realFrom) * clock.speed);
+  if (clock === undefined || from === undefined || realFrom === undefined) return realMs;
+  return from + Math.max(0, realMs - realFrom) * clock.speed;
 }
 
 /** One line about the settings that count. */

@@ -75,3 +75,15 @@ test('a narrow terminal does without the least important columns, a short one sa
   expect(Math.max(...narrow.map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(picture(seen(nodes), settings, { ...frame, rows: 6 }).at(-1)).toBe('… and 2 more');
 });
+
+test('60 columns lose neither prices nor verdicts: bars become figures, then go; names lose their middle', () => {
+  const long = nodes.map((each) => ({ ...each, name: `kwok-default-${each.name}-1o8wsxf` }));
+  const lines = picture(seen(long), settings, { ...frame, columns: 60 });
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+  const text = lines.join('\n');
+  expect(text).toContain('3 pods, 1\nwaiting');
+  expect(text).toMatch(/^kwok-defau…es-1o8wsxf +0\.480 {2}remove −0\.480$/m);
+  expect(text).toContain('keep PodBudgetExhausted +0.170');
+  const [, , head] = picture(seen(nodes), settings, { ...frame, columns: 66 });
+  expect(head).toMatch(/^NODE +CPU +MEM +PODS +\$\/H +VERDICT$/);
+});

@@ -1,6 +1,6 @@
 // The nodes as lines of a terminal: as wide as it is, the least important columns left out first.
 import type { NodeRow, Totals } from '../../view/index.ts';
-import { counted, type Paint, table, textWidth } from '../output/index.ts';
+import { counted, fittingTable, type Paint, wrapText } from '../output/index.ts';
 import { age } from '../up/screen.ts';
 
 export interface Seen {
@@ -39,8 +39,8 @@ const values: Readonly<Record<Settings['sort'], (row: Row) => number | string>> 
   savings: (row) => -row.savingsPerHour,
 };
 
-/** Left out first on a narrow terminal. */
-const dispensable = ['ZONE', 'CAP', 'AGE', 'POOL', 'TYPE'];
+/** Left out first on a narrow terminal; bars become figures before they go. */
+const expendable = ['ZONE', 'CAP', 'AGE', 'POOL', 'TYPE', 'CPU', 'MEM', 'PODS', 'MEM', 'CPU'];
 
 export function summary({ cluster, time, totals }: Seen): string {
   const { nodes, pricePerHour, goingPerHour, blockedPerHour, pods, waiting } = totals;
@@ -62,25 +62,12 @@ export function picture(seen: Seen, settings: Settings, { paint, columns, rows }
         [row.name, row.pool, row.type, row.zone, row.code].some((text) => text.toLowerCase().includes(wanted)),
     )
     .sort(order(settings.sort));
-  const head = [paint.bold(summary(seen)), ''];
+  const head = [...wrapText(summary(seen), columns).map(paint.bold), ''];
   if (shown.length === 0) return [...head, paint.dim(seen.nodes.length === 0 ? 'no nodes yet' : 'no node fits')];
   const most = Math.max(1, Number.isFinite(rows) ? rows - 5 : shown.length);
   const all = columnsOf(seen.nowMs, paint);
-  let left = all;
-  const draw = (): string[] =>
-    table(
-      left,
-      shown.slice(0, most).map((row) => left.map(({ cell }) => cell(row))),
-      { heading: paint.dim },
-    )
-      .trimEnd()
-      .split('\n');
-  let lines = draw();
-  for (const title of dispensable) {
-    if (Math.max(...lines.map(textWidth)) <= columns) break;
-    left = left.filter((column) => column.title !== title);
-    lines = draw();
-  }
+  const cells = shown.slice(0, most).map((row) => all.map(({ cell }) => cell(row)));
+  const lines = fittingTable(all, cells, { heading: paint.dim, width: columns, expendable }).trimEnd().split('\n');
   const more = shown.length > most ? [paint.dim(`… and ${shown.length - most} more`)] : [];
   return [...head, ...lines, ...more];
 }
@@ -101,8 +88,8 @@ function columnsOf(nowMs: number, paint: Paint) {
     { title: 'TYPE', cell: (row: Row) => row.type || '-' },
     { title: 'ZONE', cell: (row: Row) => row.zone || '-' },
     { title: 'CAP', cell: (row: Row) => (row.capacityType === 'on-demand' ? 'od' : row.capacityType || '-') },
-    { title: 'CPU', cell: (row: Row) => bar(share(row.cpuUsed, row.cpu), paint) },
-    { title: 'MEM', cell: (row: Row) => bar(share(row.memoryUsed, row.memory), paint) },
+    { title: 'CPU', narrow: figureOf, cell: (row: Row) => bar(share(row.cpuUsed, row.cpu), paint) },
+    { title: 'MEM', narrow: figureOf, cell: (row: Row) => bar(share(row.memoryUsed, row.memory), paint) },
     { title: 'PODS', align: right, cell: (row: Row) => String(row.pods) },
     { title: '$/H', align: right, cell: (row: Row) => (row.pricePerHour === 0 ? '-' : row.pricePerHour.toFixed(3)) },
     { title: 'AGE', align: right, cell: (row: Row) => (row.createdMs === 0 ? '-' : age(nowMs - row.createdMs)) },
@@ -116,6 +103,8 @@ export function verdictText(row: Pick<Row, 'verdict' | 'code' | 'savingsPerHour'
   if (row.verdict === 'unknown') return paint.dim(row.state);
   return row.savingsPerHour > 0 ? `keep ${row.code}${paint.yellow(saving)}` : paint.dim(`keep ${row.code}`);
 }
+
+const figureOf = (drawn: string): string => drawn.slice(drawn.lastIndexOf(' ') + 1);
 
 const steps = 6;
 

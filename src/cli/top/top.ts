@@ -3,7 +3,8 @@ import { type Command, Option } from 'commander';
 import { KerfError } from '../../base/index.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
-import { paintFor } from '../output/index.ts';
+import { paintFor, wrapText } from '../output/index.ts';
+import { visible } from '../output/visible.ts';
 import { Keys } from './keys.ts';
 import { jsonOf, picture, type Settings, summary } from './picture.ts';
 import { openSource, type Source } from './source.ts';
@@ -93,7 +94,8 @@ async function follow(terminal: Terminal, source: Source, flags: Flags, stop: Ab
   const keys = new Keys(settings, sorts, () => stop.abort());
   let drawn: readonly string[] = [];
   // The other screen: what was there before is there again afterwards.
-  terminal.out('\x1b[?1049h\x1b[?25l\x1b[2J');
+  const control = (text: string): void => (terminal.control ?? terminal.out)(text);
+  control('\x1b[?1049h\x1b[?25l\x1b[2J');
   try {
     while (!stop.signal.aborted) {
       const rows = (process.stdout.rows || 30) - 2;
@@ -103,8 +105,8 @@ async function follow(terminal: Terminal, source: Source, flags: Flags, stop: Ab
           columns: terminal.columns,
           rows,
         });
-        lines.push('', keys.line());
-        terminal.out(changedLines(drawn, lines));
+        lines.push('', ...wrapText(keys.line(), terminal.columns));
+        control(changedLines(drawn, lines));
         drawn = lines;
       }
       await Promise.race([clock.sleep(frameMs, stop.signal).catch(() => undefined), keys.pressed()]);
@@ -112,7 +114,7 @@ async function follow(terminal: Terminal, source: Source, flags: Flags, stop: Ab
     return exitCode.ok;
   } finally {
     keys.close();
-    terminal.out('\x1b[?25h\x1b[?1049l');
+    control('\x1b[?25h\x1b[?1049l');
   }
 }
 
@@ -120,7 +122,7 @@ async function follow(terminal: Terminal, source: Source, flags: Flags, stop: Ab
 function changedLines(before: readonly string[], after: readonly string[]): string {
   let text = '';
   for (let at = 0; at < Math.max(before.length, after.length); at++) {
-    if (before[at] !== after[at]) text += `\x1b[${at + 1};1H${after[at] ?? ''}\x1b[K`;
+    if (before[at] !== after[at]) text += `\x1b[${at + 1};1H${visible(after[at] ?? '')}\x1b[K`;
   }
   return text;
 }

@@ -103,3 +103,15 @@ test('a terminal that does not know its height shows as much as one of usual hei
   };
   expect(drawn(0)).toBe(drawn(undefined));
 });
+
+test('60 columns lose nothing important: the price above, the verdict of each node, decisions to their end', () => {
+  let out = '';
+  const terminal = { out: (text: string) => void (out += text), isTerminal: true, columns: 60, env: {} };
+  const [node] = overview.nodes;
+  const held = { ...overview, nodes: [{ ...node, verdict: 'PodBudgetExhausted' }] } as Overview;
+  const decision = '09:59:58  launched NodeClaim default-6n2fg, a c6a.2xlarge in us-east-1a, for 11 pods';
+  screenFor(terminal as never, () => 30).show(held, '10:00:00', [decision]);
+  const lines = out.split('\n');
+  expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(60);
+  for (const text of ['$0.306/h', 'PodBudgetExhausted', 'for 11 pods']) expect(out).toContain(text);
+});

@@ -1,6 +1,6 @@
 // Shows the cluster as it changes: on a terminal a table that is drawn over again, in a pipe one line per change.
 import type { Terminal } from '../command.ts';
-import { counted, type Paint, paintFor, table, textWidth } from '../output/index.ts';
+import { counted, fittingTable, type Paint, paintFor, table, textWidth, wrapLines, wrapText } from '../output/index.ts';
 import type { NodeRow, Overview, WorkloadRow } from './overview.ts';
 
 export interface Screen {
@@ -14,8 +14,8 @@ export interface Screen {
 const reserved = 12;
 const fallbackRows = 30;
 const barSteps = 4;
-/** Columns of nodes that a narrow terminal does without, the first to go first. */
-const dispensable = ['POOL', 'ZONE', 'CAPACITY', 'AGE', 'TYPE', 'VERDICT'];
+/** Columns of nodes that a narrow terminal does without, the first to go first; bars become figures before they go. */
+const expendable = ['POOL', 'ZONE', 'CAPACITY', 'AGE', 'TYPE', 'CPU', 'MEMORY', 'PODS', 'MEMORY', 'CPU'];
 
 /** `heading` stands above the picture; it is said again when a terminal of another size has jumbled both. */
 export function screenFor(terminal: Terminal, rows: () => number | undefined, heading = ''): Screen {
@@ -36,9 +36,10 @@ function liveScreen(terminal: Terminal, rows: () => number | undefined, heading:
   let [width, height] = [terminal.columns, rows()];
   return {
     show(overview, time, decisions = []) {
-      const most = Math.max(6, (rows() || fallbackRows) - reserved - (decisions.length > 0 ? decisions.length + 1 : 0));
-      const reported = decisions.length === 0 ? [] : ['', ...decisions.map((each) => paint.dim(each))];
-      const all = [...picture(overview, time, most, paint, terminal.columns), ...reported];
+      const reported = decisions.flatMap((each) => wrapLines(each, terminal.columns).split('\n'));
+      const below = reported.length === 0 ? [] : ['', ...reported.map(paint.dim)];
+      const most = Math.max(6, (rows() || fallbackRows) - reserved - below.length);
+      const all = [...picture(overview, time, most, paint, terminal.columns), ...below];
       const lines = all.map((line) => cut(line, terminal.columns));
       const isResized = width !== terminal.columns || height !== rows();
       [width, height] = [terminal.columns, rows()];
@@ -79,7 +80,7 @@ export function picture(
   const nodeRows = Math.max(3, Math.floor(mostRows * 0.6));
   const workloadRows = Math.max(3, mostRows - Math.min(nodeRows, overview.nodes.length));
   return [
-    `${paint.bold(time)}  ${summary(overview)}`,
+    ...wrapText(`${paint.bold(time)}  ${summary(overview)}`, width),
     '',
     ...nodeTable(overview.nodes, nodeRows, paint, width),
     '',
@@ -103,24 +104,14 @@ function nodeTable(nodes: readonly NodeRow[], most: number, paint: Paint, width:
     { title: '$/H', align: right, cell: (node: NodeRow) => price(node.priceUsdPerHour) },
     { title: 'AGE', align: right, cell: (node: NodeRow) => age(node.ageMs) },
     { title: 'PODS', align: right, cell: (node: NodeRow) => String(node.pods) },
-    { title: 'CPU', cell: (node: NodeRow) => bar(node.cpu, paint) },
-    { title: 'MEMORY', cell: (node: NodeRow) => bar(node.memory, paint) },
+    { title: 'CPU', narrow: figureOf, cell: (node: NodeRow) => bar(node.cpu, paint) },
+    { title: 'MEMORY', narrow: figureOf, cell: (node: NodeRow) => bar(node.memory, paint) },
     ...(nodes.some(({ verdict }) => verdict !== '')
       ? [{ title: 'VERDICT', cell: ({ verdict }: NodeRow) => paint.dim(verdict) }]
       : []),
   ];
-  const shown = nodes.slice(0, most);
-  const draw = (left: typeof columns): string[] => {
-    const rows = shown.map((node) => left.map(({ cell }) => cell(node)));
-    return lines(table(left, rows, { heading: paint.dim }));
-  };
-  let left = columns;
-  let drawn = draw(left);
-  for (const title of dispensable) {
-    if (Math.max(...drawn.map(textWidth)) <= width) break;
-    left = left.filter((column) => column.title !== title);
-    drawn = draw(left);
-  }
+  const cells = nodes.slice(0, most).map((node) => columns.map(({ cell }) => cell(node)));
+  const drawn = lines(fittingTable(columns, cells, { heading: paint.dim, width, expendable }));
   const more = nodes.length > most ? [paint.dim(`… and ${nodes.length - most} more`)] : [];
   return [...drawn, ...more];
 }
@@ -151,6 +142,8 @@ function workloadTable(workloads: readonly WorkloadRow[], most: number, paint: P
 const price = (usdPerHour: number): string => (usdPerHour === 0 ? '-' : usdPerHour.toFixed(3));
 
 const lines = (text: string): string[] => text.trimEnd().split('\n');
+
+const figureOf = (drawn: string): string => drawn.slice(drawn.lastIndexOf(' ') + 1);
 
 /** A few steps from empty to full: narrow enough for both to fit a usual terminal. */
 function bar(share: number, paint: Paint): string {

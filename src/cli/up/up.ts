@@ -127,7 +127,8 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
     // The controllers, whose metrics they are, are put together after the API they talk to.
     const later: { metrics?: Controllers['metrics'] } = {};
     const metrics = () => later.metrics;
-    const server = await serveApi(cluster.machinery, { port: flags.port, host: flags.listen, metrics });
+    const wallClock = Date.now;
+    const server = await serveApi(cluster.machinery, { port: flags.port, host: flags.listen, metrics, wallClock });
     enders.push(() => server.close());
     // A folder of its own, which no one else could have prepared.
     const folder = flags.kubeconfig === undefined ? mkdtempSync(join(tmpdir(), 'kerf-up-')) : undefined;

@@ -47,6 +47,8 @@ export interface NodeVerdict {
   readonly destinations?: readonly string[];
   /** Since when the first blocker has been the first, as far as the cluster remembers. */
   readonly since?: string;
+  /** Of a node whose NodeClaim was deleted: why, a clause whose subject is the NodeClaim. */
+  readonly ending?: string;
   readonly blockers: readonly VerdictBlocker[];
   /** Of a drifted node: the reason, and the fields in which it differs from what its NodePool asks for. */
   readonly drift?: { readonly reason: string; readonly fields: readonly string[] };
@@ -127,6 +129,8 @@ function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
   const { reason, replacements, destinations, ...rest } = judged;
   const condition = conditionOf(machine.claim?.status?.conditions, conditionType.verdict);
   const since = condition?.reason === verdictCode(judged) ? condition.lastTransitionTime : undefined;
+  const isDeleted = machine.claim?.metadata.deletionTimestamp !== undefined;
+  const ending = isDeleted ? conditionOf(machine.claim?.status?.conditions, conditionType.deletionReason)?.message : '';
   const createdAt = machine.claim?.metadata.creationTimestamp ?? machine.node?.metadata.creationTimestamp;
   const createdMs = parseTime(createdAt ?? '');
   return {
@@ -139,6 +143,7 @@ function* verdictOf(round: Round, member: Member): Sliced<NodeVerdict> {
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(createdMs === undefined ? {} : { ageSeconds: Math.max(0, (round.fleet.nowMs - createdMs) / 1000) }),
     ...(since === undefined ? {} : { since }),
+    ...(ending ? { ending } : {}),
     ...rest,
     ...(reason === undefined ? {} : { reason }),
     ...(replacements === undefined || replacements.length === 0 ? {} : { replacements }),

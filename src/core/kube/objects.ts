@@ -28,6 +28,7 @@ export interface Condition {
   type?: string;
   status?: string;
   reason?: string;
+  message?: string;
   lastTransitionTime?: string;
 }
 

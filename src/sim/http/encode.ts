@@ -13,6 +13,8 @@ export interface View {
   nowMs: number;
   /** Another name of the same kind, and what its objects look like then. */
   renamed?: { apiVersion: string; show(object: StoredObject): StoredObject };
+  /** What this reader is shown instead of the object as it is stored. */
+  toReader?: ((object: StoredObject) => StoredObject) | undefined;
 }
 
 const partial = (object: StoredObject): JsonObject => ({
@@ -29,8 +31,10 @@ export function encodeObject(definition: ResourceDefinition, object: StoredObjec
   return shown(object, view);
 }
 
-export const shown = (object: StoredObject, { renamed }: View): StoredObject =>
-  renamed === undefined ? object : renamed.show(object);
+export function shown(object: StoredObject, { renamed, toReader }: View): StoredObject {
+  const seen = toReader === undefined ? object : toReader(object);
+  return renamed === undefined ? seen : renamed.show(seen);
+}
 
 export function table(
   definition: ResourceDefinition,

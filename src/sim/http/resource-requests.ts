@@ -19,6 +19,7 @@ import { encodeObject, type IncludeObject, type View } from './encode.ts';
 import { renamedEventsPath, withNewNames, withOldFields, withOldNames, withOldPaths } from './event-names.ts';
 import { negotiate } from './negotiate.ts';
 import { serveLog } from './pod-log.ts';
+import { shownToReader } from './reader-times.ts';
 import { type ResourcePath, readObject } from './request.ts';
 import { Slices, streamList } from './stream.ts';
 import { streamWatch } from './watch-stream.ts';
@@ -32,6 +33,8 @@ export interface Exchange {
   response: ServerResponse;
   path: ResourcePath;
   query: URLSearchParams;
+  /** How far the cluster's time is ahead of the machine's. */
+  aheadMs(): number;
   answer(code: number, body: JsonObject | StatusObject): void;
 }
 
@@ -60,6 +63,7 @@ export async function serveResource(exchange: Exchange): Promise<void> {
   if (definition.verbs !== undefined) return serveComputed(exchange, definition);
   const include = (query.get('includeObject') ?? 'Metadata') as IncludeObject;
   const view: View = { form, includeObject: include, nowMs: machinery.clock.now() };
+  if (path.name === undefined) view.toReader = shownToReader(request, definition.kind, exchange.aheadMs);
   const target: Target = { ...exchange, definition, view };
   if (definition.group === renamedEventsPath.group) {
     target.definition = machinery.registry.find('', 'v1', 'events') as ResourceDefinition;

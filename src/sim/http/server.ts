@@ -41,6 +41,8 @@ export interface ApiServerOptions {
   allowedHosts?: readonly string[];
   /** What /metrics answers, asked at every scrape; without it there is no such address. */
   metrics?: () => { contentType: string; render(): Promise<string> } | undefined;
+  /** The time on the machine of those who read, where the cluster's passes faster. */
+  wallClock?: () => number;
 }
 
 export interface ApiServer {
@@ -55,10 +57,13 @@ export async function serveApi(machinery: Machinery, options: ApiServerOptions =
   const openApi = new OpenApi(machinery.registry);
   const allowedHosts = [...(options.allowedHosts ?? []), host];
   const sockets = new Set<Socket>();
+  const { metrics, wallClock } = options;
+  const aheadMs = (): number => (wallClock === undefined ? 0 : machinery.clock.now() - wallClock());
+  const served = { machinery, openApi, metrics, aheadMs };
   const server = createServer(
     { keepAliveTimeout: 60_000, requestTimeout: 0, maxHeaderSize: headerLimitBytes },
     (request, response) => {
-      void respond({ machinery, openApi, metrics: options.metrics }, request, response, allowedHosts);
+      void respond(served, request, response, allowedHosts);
     },
   );
   server.on('connection', (socket) => {
@@ -123,6 +128,7 @@ interface Served {
   machinery: Machinery;
   openApi: OpenApi;
   metrics: ApiServerOptions['metrics'];
+  aheadMs: () => number;
 }
 
 async function respond(
@@ -163,7 +169,7 @@ function guard({ method = '', headers, socket }: IncomingMessage, allowedHosts: 
 }
 
 async function route(
-  { machinery, openApi, metrics }: Served,
+  { machinery, openApi, metrics, aheadMs }: Served,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -176,6 +182,7 @@ async function route(
       response,
       path,
       query: url.searchParams,
+      aheadMs,
       answer: (code, body) => send(request, response, code, body),
     });
     return;

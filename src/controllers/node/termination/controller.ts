@@ -11,9 +11,10 @@ import { aboutNode } from '../../event-subjects.ts';
 import type { EvictionQueue } from '../../eviction/eviction-queue.ts';
 import { isManagedNode } from '../../managed.ts';
 import type { ClaimMetrics } from '../../nodeclaim/claim-metrics.ts';
+import { endClaim } from '../../nodeclaim/end-claim.ts';
 import type { MachineRemoval } from '../../nodeclaim/machine-removal.ts';
 import { nodeClaims } from '../../own-resources.ts';
-import { deleteObject, patchObject } from '../../writes.ts';
+import { patchObject } from '../../writes.ts';
 import { type Departure, stagesOf } from './stages.ts';
 
 export function nodeTerminationController(
@@ -28,7 +29,7 @@ export function nodeTerminationController(
   const terminate = async (found: Node): Promise<Outcome> => {
     const claim = claimOf(found);
     if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)
-      await deleteObject(kube, nodeClaims, claim);
+      await endClaim(context, claim, { code: 'NodeDeleted', message: `its Node ${found.metadata.name} was deleted` });
     if (!isReady(found) && (await isMachineGone(found))) return release(found);
     // A moment that only a wrong clock has reached forces nothing.
     const deadlineMs = time.problem() === undefined ? deadlineOf(found, claim) : undefined;

@@ -30,10 +30,15 @@ describe('a deleted node', () => {
     await bench.makeMachine();
     await deleteNode();
     expect((await bench.claim()).metadata.deletionTimestamp).toBeDefined();
+    expect(await bench.condition('DeletionReason')).toMatchObject({
+      reason: 'NodeDeleted',
+      message: 'its Node a was deleted',
+    });
     await bench.run(30_000);
     expect(await bench.isNodeGone()).toBe(true);
     expect(await bench.isGone()).toBe(true);
     expect(bench.cloud.machines.size).toBe(0);
+    expect(bench.eventsOf('NodeDeleted')).toHaveLength(1);
   });
 
   test('goes also without a claim, and no machine is asked for', async () => {

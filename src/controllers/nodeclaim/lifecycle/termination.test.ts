@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { resources } from '../../../ports/index.ts';
-import { nodeClaims } from '../../own-resources.ts';
+import { KubeError, resources } from '../../../ports/index.ts';
+import { nodeClaims, nodePools } from '../../own-resources.ts';
 import { nodeClassRef } from '../../testing/bench.testing.ts';
 import { type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
 import { MachineRemoval } from '../machine-removal.ts';
@@ -231,5 +231,54 @@ describe('a termination grace period', () => {
     await bench.makeMachine();
     await deleteClaim();
     expect((await bench.claim()).metadata.annotations?.[deadline]).toBeUndefined();
+  });
+});
+
+describe('a claim that ends says why', () => {
+  const said = async (code: string): Promise<object> => ({
+    condition: (await bench.condition('DeletionReason'))?.message,
+    event: bench.eventsOf(code).map(({ message, type }) => `${type}: ${message}`),
+  });
+  const logged = async (): Promise<unknown> => {
+    await bench.run(20_000);
+    return bench.log.lines.find(({ message }) => message === 'deleted nodeclaim')?.fields?.['reason'];
+  };
+  beforeEach(() => {
+    bench.cloud.outlives = 2;
+  });
+
+  test('when others deleted it', async () => {
+    await bench.makeClaim();
+    await deleteClaim();
+    const message = 'its deletion was requested by a user or another program';
+    await bench.run(10_000);
+    expect(await said('Deleted')).toEqual({ condition: message, event: [`Normal: Deleted: ${message}`] });
+    expect(await logged()).toBe(message);
+  });
+
+  test('when its NodePool was deleted, whether that is gone already or waits for its claims', async () => {
+    const { metadata } = await bench.pool('default');
+    const ownerReferences = [
+      { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name: 'default', uid: metadata.uid ?? '' },
+    ];
+    await bench.makeClaim('a', { metadata: { ownerReferences } });
+    await bench.remove(nodePools, 'default');
+    await bench.run(100);
+    await deleteClaim();
+    const message = 'its NodePool default was deleted';
+    expect(await said('NodePoolDeleted')).toEqual({ condition: message, event: [`Normal: Deleted: ${message}`] });
+    expect(await logged()).toBe(message);
+  });
+
+  test('and ends all the same when that cannot be written', async () => {
+    await bench.makeClaim();
+    const patch = bench.kube.patch.bind(bench.kube);
+    bench.kube.patch = (resource, ref, body, options) =>
+      JSON.stringify(body).includes('DeletionReason')
+        ? Promise.reject(new KubeError({ reason: 'Invalid', status: 422, message: 'not this condition' }))
+        : patch(resource, ref, body, options);
+    await deleteClaim();
+    expect(await logged()).toBe('its deletion was requested by a user or another program');
+    expect(await bench.isGone()).toBe(true);
   });
 });

@@ -9,7 +9,7 @@ import { nodeClaims } from '../../own-resources.ts';
 import { deleteObject, patchObject, patchStatus } from '../../writes.ts';
 import { claimCondition, withCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
-import { endOf } from '../end-claim.ts';
+import { endOf, withForeignEnd } from '../end-claim.ts';
 import type { MachineRemoval } from '../machine-removal.ts';
 import type { ClaimLauncher } from './launch.ts';
 
@@ -49,7 +49,7 @@ export function terminating(
     (clock.now() - (parseTime(claim.metadata.deletionTimestamp ?? '') ?? clock.now())) / 1000;
 
   return async (found) => {
-    let claim = await withDeadline(found);
+    let claim = await withForeignEnd(context, await withDeadline(found));
     const nodepool = metrics.nodepoolOf(claim);
     const providerID = claim.status?.providerID || (await launcher.launchedFor(claim))?.providerID;
     const nodes = providerID ? cluster.nodes.filedUnder(providerID) : [];
@@ -82,7 +82,7 @@ export function terminating(
       controller: 'nodeclaim.lifecycle',
       NodeClaim: { name: claim.metadata.name },
       'provider-id': providerID,
-      reason: endOf(claim),
+      reason: endOf(context, claim),
     });
     return done;
   };
