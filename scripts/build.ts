@@ -90,7 +90,13 @@ const inputs = await bundle({
   format: 'cjs',
   // Some dependencies ask where they are; in CommonJS that is this file.
   define: { 'import.meta.url': 'kerfUrl' },
-  banner: { js: "#!/usr/bin/env node\nconst kerfUrl = require('node:url').pathToFileURL(__filename).href;" },
+  banner: {
+    js: [
+      '#!/usr/bin/env node',
+      "if (Number(process.versions.node.split('.')[0]) < 24) { console.error(`kerf needs Node 24 or newer, this is ${process.version}. Put a newer one first in the path: https://nodejs.org`); process.exit(2); }",
+      "const kerfUrl = require('node:url').pathToFileURL(__filename).href;",
+    ].join('\n'),
+  },
 });
 chmodSync('dist/kerf.cjs', 0o755);
 writeFileSync('dist/packages.json', JSON.stringify(packagesOf(inputs)));

@@ -1,6 +1,8 @@
 // How the command starts and is killed, whatever Node is on the machine.
-import { type ChildProcess, type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { type ChildProcess, type SpawnOptionsWithoutStdio, spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 
 const kerf = resolve(import.meta.dirname, '../../bin/kerf');
@@ -49,4 +51,28 @@ test.each([
   await new Promise((done) => started.once('close', done));
   expect(out()).toMatch(/stopping\n$/);
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test('an installed package says on an older Node what to do, in one sentence', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kerf-installed-'));
+  try {
+    cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    const env = { ...process.env, NODE_OPTIONS: `--import=${pretence}` };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, 'bin', 'kerf'), 'plan'], {
+      env,
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /^kerf needs Node 24 or newer, this is v\S+ Install Node 24, or let npx bring it: npx -p node@24 -p KERF kerf, where KERF is .*\n$/,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('npm does not warn of the Node that runs it: the project brings its own', () => {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { engines: { node: string } };
+  expect(engines.node).toBe('>=18');
 });

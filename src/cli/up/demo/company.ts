@@ -27,6 +27,9 @@ const spreadOver = (key: string, app: string, whenUnsatisfiable: string) => ({
   labelSelector: { matchLabels: { app } },
 });
 
+/** With fewer zones than these, no zone gets a second pod: the first nodes must not take everything. */
+const evenOverZones = (app: string) => ({ ...spreadOver(label.zone, app, 'DoNotSchedule'), minDomains: 3 });
+
 const template = ({ name, cpu, memory, spec }: Service) => ({
   metadata: { labels: { app: name } },
   spec: {
@@ -95,15 +98,18 @@ export function company(): Piece[] {
       memory: '512Mi',
       replicas: 6,
       spec: {
-        topologySpreadConstraints: [
-          // With fewer zones than these, no zone gets a second pod: the first nodes must not take everything.
-          { ...spreadOver(label.zone, 'web', 'DoNotSchedule'), minDomains: 3 },
-          spreadOver(label.hostname, 'web', 'ScheduleAnyway'),
-        ],
+        topologySpreadConstraints: [evenOverZones('web'), spreadOver(label.hostname, 'web', 'ScheduleAnyway')],
       },
     }),
     budget('shop', 'web', { minAvailable: '80%' }),
-    deployment({ namespace: 'shop', name: 'checkout', cpu: '1', memory: '1Gi', replicas: 3 }),
+    deployment({
+      namespace: 'shop',
+      name: 'checkout',
+      cpu: '1',
+      memory: '1Gi',
+      replicas: 3,
+      spec: { topologySpreadConstraints: [evenOverZones('checkout')] },
+    }),
     budget('shop', 'checkout', { maxUnavailable: 1 }),
     // Workers can be interrupted: spot only.
     deployment({
