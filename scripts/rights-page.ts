@@ -113,6 +113,7 @@ ${aligned([
   ['gate or setting', 'rights to add'],
   ['`NodeOverlay=true`', words(of('nodeOverlay'))],
   ['`CapacityBuffer=true`', words(of('capacityBuffer'))],
+  ['`PodDeletionCostManagement=true`', words(of('deletionCosts'))],
   ['`--ignore-dra-requests=false`', words(of('devices'))],
   ['`--scheduler-config`', words(of('defaultSpread'))],
 ])}`;
@@ -121,7 +122,14 @@ ${aligned([
 /** Everything that the aws provider with every gate may do, under the names that charts use. */
 export function awsExampleRights(): string {
   const subject = { account: 'karpenter', namespace: 'kube-system' };
-  const needed: readonly (Circumstance | undefined)[] = [undefined, 'aws', 'nodeOverlay', 'capacityBuffer', 'devices'];
+  const needed: readonly (Circumstance | undefined)[] = [
+    undefined,
+    'aws',
+    'nodeOverlay',
+    'capacityBuffer',
+    'devices',
+    'deletionCosts',
+  ];
   const account = `# What the controller may do in the cluster: apply it as it is, in the namespace kube-system. Generated from the table
 # that docs/reference/rbac.md and the chart are made from.
 apiVersion: v1

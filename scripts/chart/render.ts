@@ -138,6 +138,7 @@ const conditions: Record<Circumstance, string> = {
   capacityBuffer: 'include "kerf.gate" (list . "capacityBuffer" "CapacityBuffer")',
   devices: 'include "kerf.plansDevices" .',
   defaultSpread: '.Values.settings.schedulerConfig',
+  deletionCosts: 'include "kerf.gate" (list . "podDeletionCostManagement" "PodDeletionCostManagement")',
 };
 
 /** Which rights exist when. */

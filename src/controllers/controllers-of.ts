@@ -5,6 +5,8 @@ import { capacityBuffersController } from './buffer/controller.ts';
 import { clockController } from './clock/controller.ts';
 import { conditionControllers } from './conditions/kinds.ts';
 import type { Controller, ControllerContext } from './context.ts';
+import { DeletionCostQueue } from './deletion-cost/queue.ts';
+import { deletionCostController } from './deletion-cost/ranking.ts';
 import { DisruptionLoop } from './disruption/loop.ts';
 import { disruptionMetrics } from './disruption/metrics.ts';
 import { CommandQueue } from './disruption/queue.ts';
@@ -89,6 +91,7 @@ export function controllersOf(given: ControllerContext, objects: RefusedObjects)
       malformedController(context, objects),
       clockController(context),
       ...gated(context, metrics, provisioner, nodes),
+      ...deletionCosts(context, disruption.queued),
       ...(overlays === undefined ? [] : [nodeOverlayController(given, overlays)]),
       ...observability(context, overlays),
     ],
@@ -107,7 +110,14 @@ function disruptionLoops(context: ControllerContext, claims: ClaimMetrics, count
   return {
     loop: new DisruptionLoop(context, { queue, metrics, report }),
     verdicts: new VerdictLoop(context, () => queue.names()),
+    queued: () => queue.names(),
   };
+}
+
+function deletionCosts(context: ControllerContext, queued: () => ReadonlySet<string>): Controller[] {
+  if (context.settings.featureGates['PodDeletionCostManagement'] !== true) return [];
+  const queue = new DeletionCostQueue(context);
+  return [deletionCostController(context, queue, queued), queue.controller];
 }
 
 /** Controllers that run only with their feature gate. */

@@ -37,4 +37,5 @@ export const isDoNotDisruptActive = (pod: Pod, nowMs: number): boolean => core.i
 export const doNotDisruptEndsMs = (pod: Pod): number => core.doNotDisruptEndsMs(viewed(pod));
 
 /** How much it hurts to move it. */
-export const evictionCost = (pod: Pod): number => core.evictionCost(viewed(pod));
+export const evictionCost = (pod: Pod, costsBy?: core.DeletionCostsBy): number =>
+  core.evictionCost(viewed(pod), costsBy);

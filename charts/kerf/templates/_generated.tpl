@@ -140,6 +140,12 @@ rebootForRepair: RebootForRepair
   resources: [pods]
   verbs: [delete]
 {{- end }}
+{{- if and (include "kerf.gate" (list . "podDeletionCostManagement" "PodDeletionCostManagement")) (not .Values.shadow.enabled) }}
+# Deletion costs, which ReplicaSets read when they are scaled down.
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [patch]
+{{- end }}
 {{- if (not .Values.shadow.enabled) }}
 - apiGroups: [""]
   resources: [events]

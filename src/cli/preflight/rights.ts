@@ -44,6 +44,8 @@ function isNeeded({ when }: Right, isAws: boolean, gates: readonly string[]): bo
       return gates.includes('NodeOverlay');
     case 'capacityBuffer':
       return gates.includes('CapacityBuffer');
+    case 'deletionCosts':
+      return gates.includes('PodDeletionCostManagement');
     default:
       return false;
   }

@@ -21,14 +21,15 @@ test('a deletion cost that cannot be read is logged once, and again when it was 
     } as unknown as Pod);
   setCost('web', 'cheap');
   setCost('api', '-10');
-  for (let round = 0; round < 2; round++) costs.tellUnreadable({ cluster, log });
+  for (let round = 0; round < 2; round++)
+    costs.tellUnreadable({ cluster, log, settings: { featureGates: {} } as never });
   expect(log.lines).toHaveLength(1);
   expect(log.lines[0]).toMatchObject({
     message: 'ignoring pod deletion cost',
-    error: 'controller.kubernetes.io/pod-deletion-cost must be a whole number such as -10, not "cheap"',
+    error: 'controller.kubernetes.io/pod-deletion-cost must be a whole number of 32 bits such as -10, not "cheap"',
     fields: { Pod: { name: 'web', namespace: 'shop' } },
   });
   setCost('web', '1.5');
-  costs.tellUnreadable({ cluster, log });
+  costs.tellUnreadable({ cluster, log, settings: { featureGates: {} } as never });
   expect(log.lines).toHaveLength(2);
 });

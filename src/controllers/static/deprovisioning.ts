@@ -2,7 +2,7 @@
 // count here: the user asked for fewer nodes.
 import { durationMs, label, type NodeClaim } from '../../api/index.ts';
 import { parseTime } from '../../base/index.ts';
-import { lifetimeRemaining } from '../../core/index.ts';
+import { type DeletionCostsBy, deletionCostsBy, lifetimeRemaining } from '../../core/index.ts';
 import type { Pod } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
 import {
@@ -34,7 +34,7 @@ export function staticDeprovisioningController(context: ControllerContext, count
       const { active } = counts.of(pool.metadata.name ?? '');
       const surplus = active.length - replicas;
       if (surplus <= 0) return again(recheckMs);
-      const leaving = cheapestToLose(cluster, active, clock.now()).slice(0, surplus);
+      const leaving = cheapestToLose(cluster, active, clock.now(), deletionCostsBy(context.settings)).slice(0, surplus);
       await Promise.all(leaving.map((claim) => endClaim(context, claim, scaledDown)));
       for (const { metadata } of leaving) {
         log.info('deleted nodeclaim', {
@@ -54,8 +54,13 @@ export function staticDeprovisioningController(context: ControllerContext, count
 }
 
 /** Not launched, then empty, then by cost, then protected ones; of equals the first by name. */
-export function cheapestToLose(cluster: Cluster, claims: readonly NodeClaim[], nowMs: number): NodeClaim[] {
-  const ranked = claims.map((claim) => ({ claim, ...rankOf(cluster, claim, nowMs) }));
+export function cheapestToLose(
+  cluster: Cluster,
+  claims: readonly NodeClaim[],
+  nowMs: number,
+  costsBy?: DeletionCostsBy,
+): NodeClaim[] {
+  const ranked = claims.map((claim) => ({ claim, ...rankOf(cluster, claim, nowMs, costsBy) }));
   ranked.sort(
     (left, right) =>
       left.group - right.group ||
@@ -65,14 +70,19 @@ export function cheapestToLose(cluster: Cluster, claims: readonly NodeClaim[], n
   return ranked.map(({ claim }) => claim);
 }
 
-function rankOf(cluster: Cluster, claim: NodeClaim, nowMs: number): { group: number; cost: number } {
+function rankOf(
+  cluster: Cluster,
+  claim: NodeClaim,
+  nowMs: number,
+  costsBy?: DeletionCostsBy,
+): { group: number; cost: number } {
   if (!claim.status?.providerID) return { group: 0, cost: 0 };
   const node = cluster.machines.ofClaim(claim.metadata.name ?? '')?.node;
   const pods = [...cluster.pods.on(node?.metadata.name ?? '')].filter((pod) => !isTerminal(pod));
   const isProtected = (pod: Pod): boolean => isActive(pod) && isDoNotDisruptActive(pod, nowMs);
   const ageMs = nowMs - (parseTime(claim.metadata.creationTimestamp ?? '') ?? nowMs);
   const cost =
-    pods.reduce((sum, pod) => sum + evictionCost(pod), 0) *
+    pods.reduce((sum, pod) => sum + evictionCost(pod, costsBy), 0) *
     lifetimeRemaining(ageMs, durationMs(claim.spec.expireAfter));
   if (pods.some(isProtected)) return { group: 3, cost };
   return pods.every(isOwnedByDaemonSet) ? { group: 1, cost: 0 } : { group: 2, cost };

@@ -28,7 +28,16 @@ describe('the cost of evicting a pod', () => {
       'controller.kubernetes.io/pod-deletion-cost': String(2 ** 27),
     });
     const cost = (text: string) => evictionCost({ metadata: { name: 'p', annotations: annotations(text) } });
-    expect([cost('0'), cost(String(2 ** 28)), cost('dear')]).toEqual([1, 3, 2]);
+    expect([cost('0'), cost(String(2 ** 28))]).toEqual([1, 3]);
+    // What cannot be read is ignored; the deletion cost does not stand in for it.
+    expect([cost('dear'), cost(String(2 ** 31))]).toEqual([1, 1]);
+  });
+
+  test('does not count the ranks that the controller itself writes, but still what the pod says', () => {
+    const ranked = pod(undefined, String(2 ** 27));
+    expect([evictionCost(ranked), evictionCost(ranked, 'controller')]).toEqual([2, 1]);
+    const asked: Pod = { metadata: { name: 'p', annotations: { 'karpenter.sh/disruption-cost': String(2 ** 27) } } };
+    expect(evictionCost(asked, 'controller')).toBe(2);
   });
 
   test('stays within ten in both directions', () => {
@@ -36,8 +45,9 @@ describe('the cost of evicting a pod', () => {
     expect(evictionCost(pod(-2_147_483_648))).toBe(-10);
   });
 
-  test.each(['', 'high', '1.5', '1e3'])('ignores the deletion cost "%s", which is not a whole number', (text) =>
-    expect(evictionCost(pod(undefined, text))).toBe(1),
+  test.each(['', 'high', '1.5', '1e3', '2147483648', '-2147483649'])(
+    'ignores the deletion cost "%s", which is not an int32',
+    (text) => expect(evictionCost(pod(undefined, text))).toBe(1),
   );
 });
 

@@ -8,18 +8,36 @@ const deletionCostUnit = 2 ** 27;
 const priorityUnit = 2 ** 25;
 const mostCost = 10;
 
-/** Of one pod. Its own word on disruption counts before the deletion cost; what is not a whole number is ignored. */
-export function evictionCost({ metadata, spec }: Pod): number {
-  const deletionCost =
-    wholeNumber(metadata.annotations?.[annotation.disruptionCost]) ??
-    wholeNumber(metadata.annotations?.[annotation.podDeletionCost]) ??
-    0;
-  const cost = 1 + deletionCost / deletionCostUnit + (spec?.priority ?? 0) / priorityUnit;
+/** Who writes deletion costs: users, or with the gate PodDeletionCostManagement the controller itself, as ranks. */
+export type DeletionCostsBy = 'users' | 'controller';
+
+export function deletionCostsBy({
+  featureGates,
+}: {
+  featureGates?: Readonly<Record<string, boolean>>;
+}): DeletionCostsBy {
+  return featureGates?.['PodDeletionCostManagement'] === true ? 'controller' : 'users';
+}
+
+/**
+ * Of one pod. Its own word on disruption counts; where it says nothing, its deletion cost does, unless that is a rank the
+ * controller wrote. What is not an int32 is ignored, and nothing else is read in its place.
+ */
+export function evictionCost({ metadata, spec }: Pod, costsBy: DeletionCostsBy = 'users'): number {
+  const { annotations } = metadata;
+  const text =
+    annotations?.[annotation.disruptionCost] ??
+    (costsBy === 'users' ? annotations?.[annotation.podDeletionCost] : undefined);
+  const own = text === undefined ? 0 : (int32Of(text) ?? 0);
+  const cost = 1 + own / deletionCostUnit + (spec?.priority ?? 0) / priorityUnit;
   return Math.max(-mostCost, Math.min(mostCost, cost));
 }
 
-const wholeNumber = (text: string | undefined): number | undefined =>
-  text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+/** Undefined for what is not a whole number of 32 bits: kube-controller-manager does not read more either. */
+export function int32Of(text: string): number | undefined {
+  const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
+  return value >= -(2 ** 31) && value < 2 ** 31 ? value : undefined;
+}
 
 /** Share of its life that a node still has before it; 1 for one that does not expire. */
 export function lifetimeRemaining(ageMs: number, expireAfterMs: number | undefined): number {

@@ -10,6 +10,7 @@ import { isRebooting, type Repair } from '../nodes/repairs.ts';
 import type { InstanceTypeSpec, Snapshot } from '../snapshot.ts';
 import { type IndexOptions, indexMovableInSlices, type MovableWorld } from '../world.ts';
 import { rescheduleCost, residentCost } from './costs.ts';
+import { type DeletionCostsBy, deletionCostsBy } from './eviction-cost.ts';
 import { PodBlockers } from './pod-blockers.ts';
 
 /** One machine, seen by disruption. */
@@ -57,6 +58,7 @@ export class Fleet {
   readonly nowMs: number;
   readonly spotToSpot: boolean;
   readonly podBlockers: PodBlockers;
+  private readonly costsBy: DeletionCostsBy;
   private readonly poolTypes = new Map<string, Map<string, InstanceTypeSpec>>();
   private readonly servedKinds: ReadonlySet<string> | undefined;
   private readonly pools: ReadonlyMap<string, NodePool>;
@@ -98,6 +100,7 @@ export class Fleet {
     const { objects } = movable;
     this.nowMs = (snapshot.time === undefined ? undefined : parseTime(snapshot.time)) ?? 0;
     this.spotToSpot = snapshot.settings?.featureGates?.['SpotToSpotConsolidation'] ?? false;
+    this.costsBy = deletionCostsBy(snapshot.settings ?? {});
     this.podBlockers = new PodBlockers(objects.disruptionBudgets, this.nowMs);
     this.pools = objects.nodePools;
     const served = snapshot.provider?.nodeClasses ?? [];
@@ -163,7 +166,7 @@ export class Fleet {
     let cost = 0;
     for (const member of this.members) {
       if (member.poolName !== poolName || member.machine.claim === undefined) continue;
-      cost += isCandidate(member) ? member.rescheduleCost : residentCost(member.pods);
+      cost += isCandidate(member) ? member.rescheduleCost : residentCost(member.pods, this.costsBy);
     }
     return cost;
   }
@@ -195,7 +198,7 @@ export class Fleet {
       isTypeKnown: type !== undefined,
       price:
         type === undefined || zone === undefined || capacityType === undefined ? 0 : priceOf(type, zone, capacityType),
-      rescheduleCost: rescheduleCost(pods),
+      rescheduleCost: rescheduleCost(pods, this.costsBy),
       ...state,
     };
   }

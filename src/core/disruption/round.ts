@@ -87,11 +87,7 @@ export class Round {
 
   /** What the pools' budgets still allow for the reason; taking from it never goes below zero. */
   allowance(reason: DisruptionReason): Allowance {
-    const remaining = new Map<string, number>();
-    for (const pool of this.fleet.allPools()) {
-      remaining.set(pool.metadata.name, this.fleet.budget(pool, reason).remaining);
-    }
-    return new Allowance(remaining);
+    return Allowance.of(this.fleet, reason);
   }
 
   /** The answer about one node alone, worked out once. */
@@ -132,6 +128,12 @@ export class Round {
 
 export class Allowance {
   private readonly remaining: Map<string, number>;
+
+  static of(fleet: Fleet, reason: DisruptionReason): Allowance {
+    const remaining = new Map<string, number>();
+    for (const pool of fleet.allPools()) remaining.set(pool.metadata.name, fleet.budget(pool, reason).remaining);
+    return new Allowance(remaining);
+  }
 
   constructor(remaining: Map<string, number>) {
     this.remaining = remaining;

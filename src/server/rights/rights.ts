@@ -11,7 +11,8 @@ export type Circumstance =
   | 'nodeOverlay'
   | 'capacityBuffer'
   | 'devices'
-  | 'defaultSpread';
+  | 'defaultSpread'
+  | 'deletionCosts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
@@ -78,6 +79,13 @@ export const clusterRights: readonly Right[] = [
     resources: ['pods'],
     verbs: ['delete'],
     why: 'By force, when a termination grace period runs out.',
+  },
+  {
+    group: core,
+    resources: ['pods'],
+    verbs: ['patch'],
+    when: 'deletionCosts',
+    why: 'Deletion costs, which ReplicaSets read when they are scaled down.',
   },
   { group: core, resources: ['events'], verbs: ['create', 'patch'] },
   { group: karpenter, resources: ['nodeoverlays/status'], verbs: ['update', 'patch'], when: 'nodeOverlay' },
