@@ -1,5 +1,6 @@
 export { type AdmitOptions, admitKind, compiledKind, kindOf } from './admit-kind.ts';
 export { compileDeviceSelector, type DeviceFacts } from './cel/device-selector.ts';
+export { compileKubeletExpression, type KubeletVariables } from './cel/kubelet-expression.ts';
 export { compileRules, evaluateRules, type RuleProblem, type RuleTree } from './cel/rules.ts';
 export {
   type ConditionChange,
@@ -31,7 +32,9 @@ export type { NodeClaim } from './kinds/node-claim.ts';
 export type { NodeOverlay } from './kinds/node-overlay.ts';
 export type { DisruptionBudget, NodeClaimTemplate, NodePool, NodePoolSpec } from './kinds/node-pool.ts';
 export {
+  type KubeletExpression,
   type KubeletProblem,
+  kubeletExpressions,
   kubeletProblem,
   type StaticKubelet,
   staticKubelet,

@@ -59,6 +59,28 @@ describe('kubelet settings', () => {
     );
   });
 
+  test.each<[string, string]>([
+    ['min(110,', 'Unexpected'],
+    ['cores * 2', 'Unknown variable: cores'],
+    ['instance_type', 'gives a string'],
+    ['max(1, 2, 3)', 'no matching overload'],
+    ['[1, 2].map(x, x).size()', 'calls map'],
+    [`1${' + 1'.repeat(600)}`, 'longer than'],
+  ])('with the gate, the expression %j must be one', (maxPods, message) => {
+    const found = kubeletProblem(settings({ maxPods }), 'AL2023', { expressions: true });
+    expect(found).toMatchObject({ reason: 'KubeletExpressionInvalid' });
+    expect(found?.message).toContain(message);
+    expect(found?.message).toContain('spec.kubelet.maxPods');
+  });
+
+  test('with the gate, expressions are fine, also where a share is taken', () => {
+    const fields = {
+      maxPods: '((default_enis - 1) * (ips_per_eni - 1)) + 2',
+      kubeReserved: { cpu: 'min(vcpus, 1) * 60 + max(vcpus - 4, 0) * 2.5', memory: '11 * max_pods + 255' },
+    };
+    expect(kubeletProblem(settings(fields), 'Bottlerocket', { expressions: true })).toBeUndefined();
+  });
+
   test.each<[string, object]>([
     ['Bottlerocket', { registryPullQPS: 10 }],
     ['AL2', { registryPullQPS: 10 }],

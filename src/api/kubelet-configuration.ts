@@ -2,11 +2,20 @@
 // a value of its type, that values and pairs of fields make sense, and that the image family passes them on. A mistake here
 // would otherwise only show on a node that never joins.
 import { nearestName, parseGoDuration, tryParseQuantity } from '../base/index.ts';
+import { compileKubeletExpression } from './cel/kubelet-expression.ts';
 import type { EC2NodeClassSpec } from './kinds/ec2-node-class.ts';
 import { configuration, type Fields, type Shape } from './kubelet-fields.ts';
 import { conditionReason } from './names.ts';
 
 type Kubelet = NonNullable<EC2NodeClassSpec['kubelet']>;
+
+/** Text in the place of a number or an amount: a number worked out for each instance type. */
+export interface KubeletExpression {
+  readonly field: 'maxPods' | 'kubeReserved' | 'systemReserved';
+  /** Empty for maxPods. */
+  readonly resource: string;
+  readonly text: string;
+}
 
 /** Settings without expressions: what a node can be given. */
 export type StaticKubelet = Omit<Kubelet, 'maxPods'> & { maxPods?: number };
@@ -43,15 +52,24 @@ const evictionSignals = [
 const reservable = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
 
 /** The first thing that keeps nodes from being launched with these settings, as reason and message of a condition. */
-export function kubeletProblem(kubelet: Kubelet | undefined, family: string): KubeletProblem | undefined {
+export function kubeletProblem(
+  kubelet: Kubelet | undefined,
+  family: string,
+  { expressions: areOn = false }: { expressions?: boolean } = {},
+): KubeletProblem | undefined {
   if (kubelet === undefined) return undefined;
   const invalid = [...fieldProblems(kubelet), ...senseProblems(kubelet)];
   if (invalid.length > 0) return { reason: conditionReason.invalidKubeletConfiguration, message: invalid.join('; ') };
-  const expressions = expressionFields(kubelet);
-  if (expressions.length > 0) {
-    const message = `expressions are not supported: write a plain value for ${expressions.join(', ')}`;
+  const expressions = kubeletExpressions(kubelet);
+  if (expressions.length > 0 && !areOn) {
+    const message = `expressions need the feature gate NodeClassCEL: turn it on, or write a plain value for ${expressions.map(placeOf).join(', ')}`;
     return { reason: conditionReason.kubeletExpressionsDisabled, message };
   }
+  const broken = expressions.flatMap((each) => {
+    const program = compileKubeletExpression(each.text);
+    return typeof program === 'function' ? [] : [`${placeOf(each)} ${program.error}`];
+  });
+  if (broken.length > 0) return { reason: conditionReason.kubeletExpressionInvalid, message: broken.join('; ') };
   const unsupported = unsupportedBy(family, kubelet);
   if (unsupported === undefined) return undefined;
   return { reason: conditionReason.unsupportedKubeletConfiguration, message: unsupported };
@@ -203,14 +221,19 @@ function graceProblem(text: string): string | undefined {
 }
 
 /** Fields whose value is an expression: text where a number belongs, or no quantity. */
-function expressionFields(kubelet: Kubelet): string[] {
-  const found = typeof kubelet.maxPods === 'string' ? ['spec.kubelet.maxPods'] : [];
-  for (const field of ['kubeReserved', 'systemReserved']) {
+export function kubeletExpressions(kubelet: Kubelet): KubeletExpression[] {
+  const { maxPods } = kubelet;
+  const found: KubeletExpression[] =
+    typeof maxPods === 'string' ? [{ field: 'maxPods', resource: '', text: maxPods }] : [];
+  for (const field of ['kubeReserved', 'systemReserved'] as const) {
     for (const [resource, text] of textEntries(kubelet, field))
-      if (tryParseQuantity(text) === undefined) found.push(`spec.kubelet.${field}[${resource}]`);
+      if (tryParseQuantity(text) === undefined) found.push({ field, resource, text });
   }
   return found;
 }
+
+const placeOf = ({ field, resource }: KubeletExpression): string =>
+  `spec.kubelet.${field}${resource === '' ? '' : `[${resource}]`}`;
 
 function unsupportedBy(family: string, kubelet: Kubelet): string | undefined {
   // What is not ours to write is not ours to judge; AL2023 hands the whole configuration to the kubelet.

@@ -21,7 +21,7 @@ const parts = bootPartsOf({
   log: recordedLog(),
 });
 const bootOf = (claim = claimFor(), pods = 29, nodeClass = readyClass()) =>
-  parts.bootOf({ nodeClass, claim, capacityType: 'spot', imageId: 'ami-1', pods });
+  parts.bootOf({ nodeClass, claim, capacityType: 'spot', imageId: 'ami-1', pods, reserved: {} });
 
 test('what a claim allows or requests is not an input; what reaches the node is', () => {
   const { inputs } = bootOf();

@@ -29,12 +29,13 @@ export function bootPartsOf({ region, clusterName, reservedCapacity, cluster, lo
     reservedCapacity,
     imageFor: (nodeClass, type) => imageFor(type, nodeClass.status?.amis ?? [])?.id,
     blockDevicesOf: (nodeClass) => blockDeviceRequests(blockDevicesOf(nodeClass)),
-    bootOf({ nodeClass, claim, capacityType, pods }) {
+    bootOf({ nodeClass, claim, capacityType, pods, reserved }) {
       const request: UserDataRequest = {
         nodeClass,
         claim: { ...claim.spec, labels: claim.metadata.labels },
         cluster,
         maxPods: pods,
+        reserved,
         capacityType,
         onIgnored: (keys) =>
           log.error('ignoring settings of user data', keys.join(', '), {

@@ -42,6 +42,8 @@ export interface AwsProviderSettings {
   minValuesPolicy: 'Strict' | 'BestEffort';
   /** Feature gate. */
   reservedCapacity: boolean;
+  /** Gate NodeClassCEL. */
+  kubeletExpressions?: boolean;
   /** Gate RebootForRepair. */
   reboots?: boolean;
 }
@@ -96,6 +98,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     vmMemoryOverhead: settings.vmMemoryOverheadPercent,
     reservedEnis: settings.reservedEnis,
     reservedCapacity,
+    kubeletExpressions: settings.kubeletExpressions === true,
     tables,
     prices: pricing,
     unavailable,

@@ -24,7 +24,13 @@ export { instanceTypeGone, requirementsDrifted } from './disruption/drift-reason
 export { driftedFields } from './disruption/drifted-fields.ts';
 export { consolidationProblem, emptinessProblem } from './disruption/eligibility.ts';
 export { emptinessCommand } from './disruption/emptiness.ts';
-export { type DeletionCostsBy, deletionCostsBy, evictionCost, int32Of, lifetimeRemaining } from './disruption/eviction-cost.ts';
+export {
+  type DeletionCostsBy,
+  deletionCostsBy,
+  evictionCost,
+  int32Of,
+  lifetimeRemaining,
+} from './disruption/eviction-cost.ts';
 export { allowedOverTime, budgetsOf, Fleet, type Member } from './disruption/fleet.ts';
 export { isWorthLookingAhead, type Sets, type Way } from './disruption/look-ahead.ts';
 export type { Asked, Method, MethodMemory, MethodOutcome } from './disruption/method.ts';

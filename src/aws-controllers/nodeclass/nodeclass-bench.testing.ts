@@ -67,6 +67,7 @@ export interface NodeClassBenchOptions {
   disableDryRun?: boolean;
   world?: Partial<AwsWorld>;
   services?: Partial<NodeClassServices>;
+  validation?: Partial<NodeClassServices['validation']>;
 }
 
 export type NodeClassBench = Awaited<ReturnType<typeof openNodeClasses>>;
@@ -220,6 +221,7 @@ export async function openNodeClasses(options: NodeClassBenchOptions = {}) {
             await cluster.resolveServiceCidr();
             return cluster.serviceCidr;
           },
+          ...options.validation,
         },
         caBundle: 'ca',
         isolatedVpc: options.isolatedVpc ?? false,

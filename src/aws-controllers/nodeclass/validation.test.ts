@@ -363,3 +363,28 @@ test('what keeps a class from being looked at is reported where people look: in 
     'role not found, node-role: create it or correct spec.role',
   ]);
 });
+
+describe('expressions in kubelet settings', () => {
+  const withExpressions = (expressionProblem: () => string | undefined) => open({ validation: { expressionProblem } });
+
+  test('are refused while their gate is off', async () => {
+    await bench.classOf({ kubelet: { maxPods: 'vcpus * 8' } });
+    expect(await validation()).toMatchObject({ status: 'False', reason: 'KubeletExpressionsDisabled' });
+  });
+
+  test('that fail on a type keep the class from being used, and say so', async () => {
+    await withExpressions(() => 'spec.kubelet.maxPods gives -1, which is negative on t3.nano');
+    await bench.classOf({ kubelet: { maxPods: 'vcpus - 3' } });
+    expect(await validation()).toMatchObject({
+      status: 'False',
+      reason: 'KubeletExpressionEvaluationFailed',
+      message: expect.stringContaining('t3.nano'),
+    });
+  });
+
+  test('that are numbers for every type are fine', async () => {
+    await withExpressions(() => undefined);
+    await bench.classOf({ kubelet: { maxPods: 'vcpus * 8' } });
+    expect(await validation()).toMatchObject({ status: 'True' });
+  });
+});

@@ -32,6 +32,8 @@ export interface ValidationParts {
   /** Setting `disableDryRun`: nothing is asked, everything passes. */
   disableDryRun: boolean;
   instanceTypes(nodeClass: EC2NodeClass): Promise<readonly InstanceTypeSpec[]>;
+  /** Why an expression in kubelet settings gives no number for some type; absent while the gate NodeClassCEL is off. */
+  expressionProblem?(nodeClass: EC2NodeClass): string | undefined;
   /** Pools that refer to the class. */
   poolsOf(nodeClassName: string): readonly NodePool[];
   /** Receives what EC2 refused, once per verdict: the condition's own words stay what dashboards know. */
@@ -68,7 +70,7 @@ export class Validation {
     const { nodeClass } = draft;
     refuseTags(draft, tagProblem(nodeClass.spec));
     if (!(await this.hasServiceCidr(draft))) return soonMs;
-    const wrong = kubeletProblem(nodeClass.spec.kubelet, amiFamilyOf(nodeClass.spec));
+    const wrong = this.kubeletProblem(nodeClass);
     // Only an edited class helps, and that wakes us.
     if (wrong !== undefined) {
       draft.set({ type, status: 'False', ...wrong });
@@ -101,6 +103,17 @@ export class Validation {
     for (const [key] of this.verdicts.entries()) {
       if (key.startsWith(`${nodeClassName}/`)) this.verdicts.delete(key);
     }
+  }
+
+  private kubeletProblem(nodeClass: EC2NodeClass) {
+    const { expressionProblem } = this.parts;
+    const { kubelet } = nodeClass.spec;
+    const wrong = kubeletProblem(kubelet, amiFamilyOf(nodeClass.spec), {
+      expressions: expressionProblem !== undefined,
+    });
+    if (wrong !== undefined) return wrong;
+    const message = expressionProblem?.(nodeClass);
+    return message === undefined ? undefined : { reason: conditionReason.kubeletExpressionEvaluationFailed, message };
   }
 
   private async check(nodeClass: EC2NodeClass): Promise<CheckOutcome> {

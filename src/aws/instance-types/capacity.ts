@@ -3,7 +3,7 @@
 import type { ResourceQuantities } from '../../core/index.ts';
 import { amiFamilies, operatingSystemOf } from './ami-family.ts';
 import type { InstanceTypeContext } from './context.ts';
-import { architectureOf, type InstanceTypeInfo } from './instance-type-info.ts';
+import { architectureOf, defaultNetworkCard, type InstanceTypeInfo } from './instance-type-info.ts';
 
 /** Memory that Graviton firmware keeps before the hypervisor's share is taken. */
 const arm64FirmwareMiB = 64;
@@ -59,8 +59,7 @@ export function podsOf(info: InstanceTypeInfo, context: InstanceTypeContext): nu
 /** Addresses the default network card can give to pods, one per interface being the interface's own, plus two for host pods. */
 export function eniLimitedPods(info: InstanceTypeInfo, context: InstanceTypeContext, reservedEnis: number): number {
   const network = info.NetworkInfo;
-  const cardIndex = network?.DefaultNetworkCardIndex ?? 0;
-  const card = network?.NetworkCards?.find(({ NetworkCardIndex }) => NetworkCardIndex === cardIndex);
+  const card = defaultNetworkCard(info);
   const efaOnly = efaOnlyInterfaces(context).filter(({ networkCardIndex }) => networkCardIndex === 0).length;
   const usable = Math.max(0, (card?.MaximumNetworkInterfaces ?? 0) - reservedEnis - efaOnly);
   return usable === 0 ? 0 : usable * ((network?.Ipv4AddressesPerInterface ?? 1) - 1) + 2;

@@ -22,6 +22,8 @@ export interface ViewSources {
   vmMemoryOverhead: number;
   reservedEnis: number;
   reservedCapacity: boolean;
+  /** Feature gate. */
+  kubeletExpressions: boolean;
   eniLimits: InstanceTypeContext['eniLimits'];
   bandwidthMbps: InstanceTypeContext['bandwidthMbps'];
   prices: Prices & { readonly version: number };
@@ -130,6 +132,7 @@ function* build(view: ClassView, sources: ViewSources): Sliced<Built> {
     ...sources,
     ...shape,
     reservations,
+    expressions: sources.kubeletExpressions ? shape.expressions : [],
     ...(placementGroup === undefined ? {} : { placementGroup }),
     isAvailable: (instanceType, zone, type, { partition, probing }) =>
       !unavailable.isUnavailable(

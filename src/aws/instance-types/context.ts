@@ -1,5 +1,6 @@
 // What an instance type looks like depends on the node class and on the account; this is everything the formulas read
 // beside EC2's own description of the type.
+import type { KubeletExpression } from '../../api/index.ts';
 import type { AmiFamily } from './ami-family.ts';
 
 export interface KubeletSettings {
@@ -49,6 +50,8 @@ export interface InstanceTypeContext {
   classZones: readonly { zone: string; zoneId?: string }[];
   amiFamily: AmiFamily;
   kubelet: KubeletSettings;
+  /** Kubelet settings that are worked out for each type; empty while the gate is off. */
+  expressions: readonly KubeletExpression[];
   blockDevices: readonly BlockDevice[];
   /** Local disks joined into one volume for pods (`instanceStorePolicy: RAID0`). */
   raid0: boolean;

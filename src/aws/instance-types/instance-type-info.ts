@@ -71,3 +71,9 @@ export function architectureOf(info: InstanceTypeInfo): 'amd64' | 'arm64' | unde
   }
   return undefined;
 }
+
+/** The card whose interfaces carry the addresses of pods. */
+export function defaultNetworkCard({ NetworkInfo: network }: InstanceTypeInfo) {
+  const index = network?.DefaultNetworkCardIndex ?? 0;
+  return network?.NetworkCards?.find(({ NetworkCardIndex }) => NetworkCardIndex === index);
+}

@@ -4,6 +4,7 @@ import { attachmentLimits } from './attachments.ts';
 import { capacityOf } from './capacity.ts';
 import type { InstanceTypeContext } from './context.ts';
 import type { InstanceTypeInfo } from './instance-type-info.ts';
+import { kubeletValues } from './kubelet-values.ts';
 import { offeringBuilder } from './offerings.ts';
 import { overheadBuilder } from './overhead.ts';
 import { requirementBuilder } from './requirements.ts';
@@ -18,17 +19,28 @@ export interface InstanceTypeBuilder {
 export function instanceTypeBuilder(context: InstanceTypeContext): InstanceTypeBuilder {
   const requirementsOf = requirementBuilder(context);
   const overheadOf = overheadBuilder(context);
-  const offeringsOf = offeringBuilder(context);
+  const offersOf = offeringBuilder(context);
+  const valuesOf = (info: InstanceTypeInfo) =>
+    context.expressions.length === 0 ? undefined : kubeletValues(info, context);
+  // What a machine would be told cannot be worked out: none is launched, and the class says so in its status.
+  const offeringsOf: InstanceTypeBuilder['offeringsOf'] = (info, options) => {
+    const values = valuesOf(info);
+    return values !== undefined && 'error' in values ? [] : offersOf(info, options);
+  };
   return {
     offeringsOf,
-    build: (info) => ({
-      name: info.InstanceType,
-      requirements: requirementsOf(info),
-      capacity: capacityOf(info, context),
-      overhead: overheadOf(info),
-      volumeAttachmentLimits: attachmentLimits(info, context),
-      offerings: offeringsOf(info),
-    }),
+    build: (info) => {
+      const values = valuesOf(info);
+      const own = values !== undefined && 'kubelet' in values ? { ...context, kubelet: values.kubelet } : context;
+      return {
+        name: info.InstanceType,
+        requirements: requirementsOf(info),
+        capacity: capacityOf(info, own),
+        overhead: own === context ? overheadOf(info) : overheadBuilder(own)(info),
+        volumeAttachmentLimits: attachmentLimits(info, context),
+        offerings: offeringsOf(info),
+      };
+    },
   };
 }
 

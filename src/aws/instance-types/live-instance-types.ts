@@ -26,6 +26,8 @@ import type { InstanceTypeContext, Prices } from './context.ts';
 import { DiscoveredMemory } from './discovered-memory.ts';
 import { describeInstanceTypes, describeOfferings } from './discovery.ts';
 import type { InstanceTypeInfo } from './instance-type-info.ts';
+import { expressionProblem } from './kubelet-values.ts';
+import { readNodeClass } from './node-class.ts';
 
 export interface InstanceTypesOptions {
   ec2: EC2Client;
@@ -37,6 +39,8 @@ export interface InstanceTypesOptions {
   reservedEnis: number;
   /** Feature gate: whether the class's capacity reservations are offered. */
   reservedCapacity: boolean;
+  /** Feature gate: whether expressions in kubelet settings are worked out. */
+  kubeletExpressions: boolean;
   tables: Pick<BuiltInTables, 'eniLimits' | 'bandwidthMbps'>;
   prices: Prices & { readonly version: number };
   unavailable: UnavailableOfferings;
@@ -102,6 +106,13 @@ export class InstanceTypes {
   list(nodeClass: EC2NodeClass, { probing = false }: AskOptions = {}): readonly InstanceTypeSpec[] {
     this.refuseUnknown(nodeClass);
     return (probing ? probingTypes : updatedTypes)(this.view(nodeClass), this.sources);
+  }
+
+  /** Why an expression in the class's kubelet settings gives no number for some type; undefined if all of them do. */
+  expressionProblem(nodeClass: EC2NodeClass): string | undefined {
+    const { infos, zones } = this.sources;
+    const shape = readNodeClass(nodeClass, zones);
+    return expressionProblem(infos, { ...this.sources, ...shape });
   }
 
   /** Names of every type; the same array while nothing changed. */

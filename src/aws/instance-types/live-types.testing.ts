@@ -112,6 +112,7 @@ export async function liveWorld(
     vmMemoryOverhead: 0.075,
     reservedEnis: 0,
     reservedCapacity: true,
+    kubeletExpressions: true,
     tables: { eniLimits: limits, bandwidthMbps: bandwidth },
     prices: {
       get version() {

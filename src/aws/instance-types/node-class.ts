@@ -1,6 +1,6 @@
 // What an EC2NodeClass says about its machines, read from the raw object. A class not yet reconciled (a file on
 // disk) has no subnets in its status: it is then taken to reach every zone of the region.
-import { staticKubelet } from '../../api/index.ts';
+import { kubeletExpressions, staticKubelet } from '../../api/index.ts';
 import { type AmiFamily, amiFamilyOf } from './ami-family.ts';
 import type { BlockDevice, CapacityReservation, InstanceTypeContext } from './context.ts';
 
@@ -35,6 +35,7 @@ type ClassPart = Pick<
   | 'classZones'
   | 'amiFamily'
   | 'kubelet'
+  | 'expressions'
   | 'blockDevices'
   | 'raid0'
   | 'networkInterfaces'
@@ -59,6 +60,7 @@ export function readNodeClass(
     classZones: zonesOf(status.subnets, allZones),
     amiFamily: nodeClass === undefined ? familyOfUnknownClass : amiFamilyOf(spec),
     kubelet: staticKubelet(spec.kubelet ?? {}),
+    expressions: kubeletExpressions(spec.kubelet ?? {}),
     blockDevices: spec.blockDeviceMappings ?? [],
     raid0: spec.instanceStorePolicy === 'RAID0',
     networkInterfaces: spec.networkInterfaces ?? [],

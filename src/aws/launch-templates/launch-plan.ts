@@ -1,6 +1,6 @@
 // Which templates a launch needs: types share one when they boot the same image, with as many EFA interfaces, telling the
 // kubelet the same number of pods, and into the same reservation. Everything else about a launch is the same for all.
-import { awsLabel, type EC2NodeClass, type NodeClaim } from '../../api/index.ts';
+import { awsLabel, type EC2NodeClass, kubeletExpressions, type NodeClaim } from '../../api/index.ts';
 import type { InstanceTypeSpec, OfferingSpec } from '../../core/index.ts';
 import type { Candidate, ReservationFacts } from '../fleet/candidates.ts';
 import { reservationOf } from '../fleet/candidates.ts';
@@ -29,7 +29,11 @@ export interface BootWish {
   capacityType: string;
   imageId: string;
   pods: number;
+  /** Amounts that the class gives as expressions, worked out for the types of the template. */
+  reserved: ReservedAmounts;
 }
+
+export type ReservedAmounts = Partial<Record<'kubeReserved' | 'systemReserved', Record<string, string>>>;
 
 export interface Boot {
   /** Everything the user data is rendered from, for the template's name. */
@@ -63,7 +67,13 @@ export function plannedTemplates(wish: LaunchWish, parts: BootParts): PlannedTem
     const imageId = parts.imageFor(wish.nodeClass, type);
     if (imageId === undefined) continue;
     for (const [reservation, own] of byReservation(offerings)) {
-      const first: TemplateKey = { imageId, efaCount: efaCountOf(wish, type), pods: podsOf(type), reservation };
+      const first: TemplateKey = {
+        imageId,
+        efaCount: efaCountOf(wish, type),
+        pods: podsOf(type),
+        reserved: reservedOf(wish, type),
+        reservation,
+      };
       const key = JSON.stringify(first);
       const group = groups.get(key);
       if (group === undefined) groups.set(key, { first, candidates: [{ type, offerings: own }] });
@@ -80,6 +90,7 @@ interface TemplateKey {
   imageId: string;
   efaCount: number;
   pods: number;
+  reserved: ReservedAmounts;
   reservation: ReservationFacts | undefined;
 }
 
@@ -143,6 +154,17 @@ function hasEnclave({ nodeClass, claim }: LaunchWish): boolean {
 function efaCountOf({ claim, nodeClass }: LaunchWish, { capacity }: InstanceTypeSpec): number {
   if ((nodeClass.spec.networkInterfaces ?? []).length > 0) return 0;
   return requested(claim, efaResource) ? Number(capacity[efaResource] ?? 0) : 0;
+}
+
+/** The planner counted with them: a node is told the same. */
+function reservedOf({ nodeClass }: LaunchWish, { overhead }: InstanceTypeSpec): ReservedAmounts {
+  const reserved: ReservedAmounts = {};
+  for (const { field, resource } of kubeletExpressions(nodeClass.spec.kubelet ?? {})) {
+    const amount = field === 'maxPods' ? undefined : overhead?.[field]?.[resource];
+    if (field !== 'maxPods' && amount !== undefined)
+      reserved[field] = { ...reserved[field], [resource]: String(amount) };
+  }
+  return reserved;
 }
 
 const podsOf = ({ capacity }: InstanceTypeSpec): number => Number(capacity['pods'] ?? 0);

@@ -1,10 +1,19 @@
 // What user data is made from, once the class, the claim and the cluster have been put together: everything a node needs
 // to know to join. One builder per family of images turns it into text.
 import { isIP, isIPv6 } from 'node:net';
-import { type EC2NodeClass, label, type NodeClaim, type StaticKubelet, staticKubelet, taint } from '../../api/index.ts';
+import {
+  type EC2NodeClass,
+  kubeletExpressions,
+  label,
+  type NodeClaim,
+  type StaticKubelet,
+  staticKubelet,
+  taint,
+} from '../../api/index.ts';
 import { formatGoDuration, KerfError, parseGoDuration } from '../../base/index.ts';
 import { sameTaint } from '../../core/index.ts';
 import { type AmiFamily, amiFamilyOf } from '../instance-types/ami-family.ts';
+import type { ReservedAmounts } from '../launch-templates/launch-plan.ts';
 
 export type KubeletSpec = StaticKubelet;
 export type NodeTaint = NonNullable<NodeClaim['spec']['taints']>[number];
@@ -27,11 +36,13 @@ export interface UserDataRequest {
   /** Pods the node takes, unless the class says it. */
   maxPods: number;
   capacityType: string;
+  /** What the class gives as expressions, for the types this is for. */
+  reserved?: ReservedAmounts;
   /** Receives settings of the user's that had to be left out. */
   onIgnored?(keys: string[]): void;
 }
 
-export interface UserDataInput extends Omit<UserDataRequest, 'claim' | 'maxPods' | 'capacityType'> {
+export interface UserDataInput extends Omit<UserDataRequest, 'claim' | 'maxPods' | 'capacityType' | 'reserved'> {
   family: AmiFamily;
   kubelet: KubeletSpec;
   taints: readonly NodeTaint[];
@@ -61,7 +72,7 @@ export function userDataInput(request: UserDataRequest): UserDataInput {
   };
   const taints = [...(claim.taints ?? []), ...(claim.startupTaints ?? [])];
   if (!taints.some((each) => sameTaint(each, taint.unregistered))) taints.push({ ...taint.unregistered });
-  const kubelet = staticKubelet(spec.kubelet ?? {});
+  const kubelet = withAmounts(spec.kubelet ?? {}, request.reserved ?? {});
   const hasDns = (kubelet.clusterDNS ?? []).length > 0;
   for (const address of kubelet.clusterDNS ?? []) refuseUnlessAddress(address);
   return {
@@ -77,6 +88,21 @@ export function userDataInput(request: UserDataRequest): UserDataInput {
     raid0: spec.instanceStorePolicy === 'RAID0',
     custom: (spec.userData ?? '').trim() === '' ? '' : (spec.userData ?? ''),
   };
+}
+
+/** Without a value for each expression no node is booted: it would keep less for the system than its class asks for. */
+function withAmounts(kubelet: NonNullable<EC2NodeClass['spec']['kubelet']>, reserved: ReservedAmounts): KubeletSpec {
+  const complete = staticKubelet(kubelet);
+  for (const { field, resource } of kubeletExpressions(kubelet)) {
+    if (field === 'maxPods') continue;
+    const amount = reserved[field]?.[resource];
+    if (amount === undefined) {
+      const message = `cannot boot nodes: the expression in spec.kubelet.${field}[${resource}] gives no amount for the instance type`;
+      throw new KerfError('UserDataInvalid', message);
+    }
+    complete[field] = { ...complete[field], [resource]: amount };
+  }
+  return complete;
 }
 
 /** It becomes an argument of a script that runs as root. */

@@ -4,7 +4,7 @@
 
 import { taint } from '../../api/names.ts';
 import { type Sliced } from '../../base/index.ts';
-import type { OwnerReference, Pod } from '../kube/objects.ts';
+import type { Pod } from '../kube/objects.ts';
 import { isTerminal } from '../pods/pod-classes.ts';
 import { bySavingsRatio, firstBlocker } from './candidates.ts';
 import { hasDrifted } from './eligibility.ts';
@@ -63,7 +63,7 @@ function placeOf(fleet: Fleet, member: Member): Place {
   return Number.isFinite(quietTimeMs(member.pool) ?? 0) ? 'ordinary' : 'unranked';
 }
 
-const recreating: readonly Pick<OwnerReference, 'apiVersion' | 'kind'>[] = [
+const recreating = [
   { apiVersion: 'apps/v1', kind: 'ReplicaSet' },
   { apiVersion: 'batch/v1', kind: 'Job' },
   { apiVersion: 'apps/v1', kind: 'DaemonSet' },

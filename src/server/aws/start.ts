@@ -72,6 +72,7 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
       ...aws,
       minValuesPolicy: settings.minValuesPolicy,
       reservedCapacity: settings.featureGates['ReservedCapacity'] === true,
+      kubeletExpressions: aws.awsFeatureGates['NodeClassCEL'] === true,
       reboots: aws.awsFeatureGates['RebootForRepair'] === true,
     },
     cluster: facts,
@@ -116,6 +117,9 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
             checks: provider.launchChecks,
             disableDryRun: aws.disableDryRun,
             instanceTypes: (nodeClass) => provider.types.listInSlices(nodeClass),
+            ...(aws.awsFeatureGates['NodeClassCEL'] === true
+              ? { expressionProblem: (nodeClass) => provider.types.expressionProblem(nodeClass) }
+              : {}),
             async serviceCidr() {
               await facts.resolveServiceCidr();
               return facts.serviceCidr;

@@ -51,7 +51,6 @@ export const defaultAwsGates: Readonly<Record<string, boolean>> = {
 
 /** Gates that are accepted and change nothing here, with why: said once, when someone turns one on. */
 export const gatesWithoutEffect: Readonly<Record<string, string>> = {
-  NodeClassCEL: 'kubelet settings take plain values, not expressions',
   DRANVIDIAGPU: 'devices are known once a node has published them',
   DRAEFA: 'devices are known once a node has published them',
 };
