@@ -8,7 +8,7 @@ import type { Pod } from '../kube/objects.ts';
 import { isTerminal } from '../pods/pod-classes.ts';
 import { bySavingsRatio, firstBlocker } from './candidates.ts';
 import { hasDrifted } from './eligibility.ts';
-import { Fleet, type Member, quietTimeMs } from './fleet.ts';
+import { type Fleet, type Member, quietTimeMs } from './fleet.ts';
 import { Allowance } from './round.ts';
 
 /** Lower than any other: its node is being taken away. */
