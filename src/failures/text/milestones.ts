@@ -43,7 +43,7 @@ export const milestones: Readonly<Record<Milestone, { words: readonly string[]; 
       'controller.aws',
     ],
     pattern:
-      /karpenter|\bkerf\b|nodeclaim|nodepool|controller\.provisioning|ec2nodeclass|ec2 api connectivity|instanceprofile\.garbagecollection|"logger": ?"controller\b|"commit": ?"[0-9a-f]{7}(?:-dirty)?"|\bcontroller\.aws\b/i,
+      /karpenter|\bkerf\b|nodeclaim|nodepool|controller\.provisioning|ec2nodeclass|ec2 api connectivity|instanceprofile\.garbagecollection|"logger": ?"controller["./]|"commit": ?"[0-9a-f]{7}(?:-dirty)?"|\bcontroller\.aws\b/i,
   },
   sandboxPulled: {
     words: ['pull sandbox image', 'sandbox-image.service'],
@@ -71,9 +71,13 @@ export const milestones: Readonly<Record<Milestone, { words: readonly string[]; 
       'fluentd',
       'cloudwatch-agent',
       'velero',
+      'ipamd',
+      'elbv2.k8s.aws',
+      'targetgroupbinding',
+      'could not create volume',
     ],
     pattern:
-      /aws-load-balancer-controller|external-(?:dns|secrets)|e[bf]s[.-]csi|cluster.autoscaler|cert-manager|fluent-?(?:bit|d)|cloudwatch-agent|velero/i,
+      /aws-load-balancer-controller|external-(?:dns|secrets)|e[bf]s[.-]csi|cluster.autoscaler|cert-manager|fluent-?(?:bit|d)|cloudwatch-agent|velero|\bipamd\b|elbv2\.k8s\.aws|targetgroupbinding|could not create volume/i,
   },
   podStarted: { words: ['started container'], pattern: /started container/i },
   nodeDeleted: {

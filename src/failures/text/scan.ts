@@ -106,9 +106,11 @@ export interface ScannedText {
 }
 
 interface Wrapped {
-  before: string;
+  before: string[];
   own: string;
-  after: string;
+  after: string[];
+  /** A line ends inside a word: the width of a terminal broke it. */
+  isCut: boolean;
 }
 
 interface SeenLines {
@@ -275,12 +277,17 @@ export class TextStream {
       const refused = sign.unless?.test(seen.line) === true;
       return refused ? undefined : { match: direct, raw: seen.raw, around: this.around(lineStart, seen.end) };
     }
-    // Wrapped: the lines around, the match touching this one.
-    const { before, own, after } = seen.wrapped();
-    const joined = `${before} ${own} ${after}`;
-    const match = firstTouching(sign.pattern, joined, before.length + 1, before.length + 1 + own.length);
-    if (match === undefined || sign.unless?.test(match[0]) === true) return undefined;
-    return { match, raw: seen.raw, around: joined };
+    // Wrapped: the lines around, the match touching this one; a terminal wraps inside words.
+    const { before, own, after, isCut } = seen.wrapped();
+    for (const glue of isCut ? [' ', ''] : [' ']) {
+      const above = before.join(glue);
+      const joined = [above, own, after.join(glue)].join(glue);
+      const from = above.length + glue.length;
+      const match = firstTouching(sign.pattern, joined, from, from + own.length);
+      if (match !== undefined)
+        return sign.unless?.test(match[0]) === true ? undefined : { match, raw: seen.raw, around: joined };
+    }
+    return undefined;
   }
 
   /** The text at a hit, read once for all signs that look at it. */
@@ -298,12 +305,7 @@ export class TextStream {
       end,
       raw,
       line: cleanText(raw),
-      wrapped: () =>
-        (wrapped ??= {
-          before: linesAbove(codec, buffer, lineStart, linesBefore).map(cleanContinuation).join(' '),
-          own: cleanContinuation(raw),
-          after: linesBelow(codec, buffer, end, linesAfter).map(cleanContinuation).join(' '),
-        }),
+      wrapped: () => (wrapped ??= wrappedLines(codec, buffer, lineStart, end, raw)),
     };
     return this.seen;
   }
@@ -342,6 +344,24 @@ export class TextStream {
     if (reached.has('otherComponent')) return false;
     return kind !== 'log' || (this.line < shortLog && ownName.test(source));
   }
+}
+
+/** Narrower terminals are rare, and short lines end where their sentence does. */
+const narrowest = 60;
+
+function wrappedLines(codec: Codec, buffer: Uint8Array, lineStart: number, end: number, raw: string): Wrapped {
+  const above = linesAbove(codec, buffer, lineStart, linesBefore);
+  const below = linesBelow(codec, buffer, end, linesAfter);
+  const lines = [...above, raw, ...below];
+  const isCut = lines.some(
+    (line, index) => line.length >= narrowest && /\w$/.test(line) && /^\w/.test(lines[index + 1] ?? ''),
+  );
+  return {
+    before: above.map(cleanContinuation),
+    own: cleanContinuation(raw),
+    after: below.map(cleanContinuation),
+    isCut,
+  };
 }
 
 function lineEnd(buffer: Uint8Array, from: number): number {

@@ -24,6 +24,13 @@ export const containerdConfigMissing: Failure = {
         /(?:Unit|Failed to (?:start|enable).{0,20}) ?kubelet\.service (?:not found|does not exist)|Failed to start kubelet\.service: Unit (?:kubelet\.service )?not found/i,
       confidence: 'likely',
     },
+    // User data of one generation on an image of another: a NodeConfig run as a script, bootstrap.sh where nodeadm does it.
+    {
+      words: ['command not found', 'removed from al2023'],
+      pattern:
+        /part-\d+: line \d+: (?:apiVersion|kind|spec):: command not found|bootstrap\.sh has been removed from AL2023/i,
+      until: ['registered', 'nodeReady'],
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {

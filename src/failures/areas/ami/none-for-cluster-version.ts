@@ -28,9 +28,12 @@ export const noneForClusterVersion: Failure = {
         'no amis exist',
         'no amis found',
         'discover any amis',
+        'discover amis for alias',
+        'amisnotfoundforalias',
+        'failed to resolve amis',
       ],
       pattern:
-        /AMISelector did not match any AMIs|\bAMINotFound\b|AL2 aliases are no longer supported|\bUnsupportedAlias\b|no amis (?:exist given constraints|found|were found)|failed to discover any AMIs/i,
+        /AMISelector did not match any AMIs|\bAMINotFound\b|AL2 aliases are no longer supported|\bUnsupportedAlias\b|no amis (?:exist given constraints|found|were found)|failed to discover (?:any )?AMIs\b|failed to resolve AMIs\b|\bAMIsNotFoundForAlias\b/i,
       where: ['log', 'cli', 'asked'],
       until: ['launched'],
     },

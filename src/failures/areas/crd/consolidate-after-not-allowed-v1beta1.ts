@@ -17,11 +17,18 @@ export const consolidateAfterNotAllowedV1beta1: Failure = {
       pattern:
         /consolidateAfter cannot be (?:combined|used|set) (?:with|when|if) consolidationPolicy ?(?:=|is) ?["']?WhenUnderutilized|consolidateAfter must be (?:specified|set) (?:only )?(?:with|if|when) consolidationPolicy ?(?:=|is) ?["']?WhenEmpty/i,
     },
+    {
+      words: ['consolidateafter: required value', 'consolidateafter: required'],
+      pattern: /spec\.disruption\.(?<required>consolidateAfter): Required value/i,
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {
-      summary: 'v1beta1 allows consolidateAfter only with consolidationPolicy WhenEmpty.',
+      summary: sightings.every(({ groups }) => groups['required'] !== undefined)
+        ? 'spec.disruption is written without consolidateAfter, which v1 requires there.'
+        : 'v1beta1 allows consolidateAfter only with consolidationPolicy WhenEmpty.',
       fix: [
+        'On v1: write spec.disruption.consolidateAfter beside the policy, for instance consolidateAfter: 1m.',
         'Best: move the NodePool to karpenter.sh/v1 (kerf convert -f <the manifest>), where consolidateAfter goes with every policy.',
         'On v1beta1: remove spec.disruption.consolidateAfter, or write consolidationPolicy: WhenEmpty.',
       ],

@@ -28,9 +28,10 @@ export const nodepoolNotReadyBecauseNodeclass: Failure = {
         'fetching ec2nodeclass',
       ],
       pattern:
-        /NodeClassReady["']?[:=, ]{1,3}(?:.{0,40}status["']?: ?["']?)?False|reason["']?[:=] ?["']?NodeClassNot(?:Found|Ready)|\bNodeClassNotFound\b|(?:ignoring|skipping) nodepool,? not ready|nodepool (?:is )?not ready.{0,80}(?:nodeclass|NodeClass)|(?:resolving|getting|fetching) (?:the )?(?:ec2)?nodeclass(?:es)?\b.{0,120}not found/i,
+        /NodeClassReady["']?[:=, ]{1,3}(?:.{0,40}status["']?: ?["']?)?False|reason["']?[:=] ?["']?NodeClassNot(?:Found|Ready)|\bNodeClassNotFound\b|(?:ignoring|skipping) nodepool,? not ready|nodepool (?:is )?not ready.{0,80}(?:nodeclass|NodeClass)|(?:resolving|getting|fetching) (?:the )?(?:ec2)?nodeclass(?:es)?\b.{0,120}(?:not found|awaiting reconciliation)/i,
       unless: /NodeClassReady=True/,
       where: ['log', 'cli', 'asked'],
+      until: ['launched'],
     },
   ],
   fromText: (sightings) => [

@@ -44,6 +44,12 @@ export const removedApiVersion: Failure = {
         /(?<version>karpenter\.(?:sh|k8s\.aws)\/v1(?:alpha|beta)\d)\b.{0,120}(?:not (?:served|supported|available)|no longer|could not find the requested resource|API did not recognize|cannot be found|not found in (?:the )?(?:cluster|API))/i,
       unless: /conversion webhook/i,
     },
+    {
+      words: ['could not find the requested resource'],
+      pattern:
+        /the server could not find the requested resource.{0,300}apiVersion: ?(?<version>karpenter\.(?:sh|k8s\.aws)\/v1(?:alpha|beta)\d)\b(?:.{0,20}kind: ?(?<kind>\w+))?/i,
+      where: ['cli', 'asked'],
+    },
   ],
   fromText(sightings) {
     const versions = [...new Set(allCaught(sightings, 'version'))];

@@ -31,7 +31,7 @@ export const unknownField: Failure = {
     {
       words: ['unknown field'],
       pattern:
-        /(?:NodePool|EC2NodeClass|NodeClaim|Provisioner|AWSNodeTemplate|NodeOverlay|karpenter\.(?:sh|k8s\.aws))\b.{0,300}unknown field "(?<field>[^"]+)"|unknown field "(?<field2>[^"]+)".{0,200}(?:NodePool|EC2NodeClass|NodeClaim|karpenter\.(?:sh|k8s\.aws))|ValidationError\((?:NodePool|EC2NodeClass|Provisioner|AWSNodeTemplate)[\w.]*\): unknown field "(?<field3>[^"]+)" in [\w.]*karpenter/i,
+        /\b(?:NodePool|EC2NodeClass|NodeClaim|Provisioner|AWSNodeTemplate|NodeOverlay|karpenter\.(?:sh|k8s\.aws))\b.{0,300}unknown field "(?<field>[^"]+)"|unknown field "(?<field2>[^"]+)".{0,200}\b(?:NodePool|EC2NodeClass|NodeClaim|karpenter\.(?:sh|k8s\.aws))\b|ValidationError\((?:NodePool|EC2NodeClass|Provisioner|AWSNodeTemplate)[\w.]*\): unknown field "(?<field3>[^"]+)" in [\w.]*karpenter/,
       // The reference to the node class has an entry of its own.
       unless: /nodeClassRef\.apiVersion"/i,
     },

@@ -27,6 +27,14 @@ export const consolidationThrash: Failure = {
       atLeast: 4,
       confidence: 'likely',
     },
+    // Removed as not needed, and launched again within the minute, several times.
+    {
+      words: ['consolidation delete', '"command":"underutilized', 'reason":"underutilized'],
+      pattern:
+        /consolidation delete, terminating \d+ (?:nodes?|candidates?|machines?)\b.{0,160}\/(?<type>[a-z][a-z0-9-]*\.[a-z0-9]+)\/.{0,900}launch(?:ing|ed) (?:machine|nodeclaim|node)\b.{0,200}\b\k<type>\b/i,
+      atLeast: 3,
+      confidence: 'likely',
+    },
   ],
   fromText(sightings) {
     const type = caught(sightings, 'type');

@@ -14,9 +14,9 @@ export const chartNotFoundOrGenericError: Failure = {
   needs: [texts('cli')],
   signs: [
     {
-      words: ['ecr.aws/karpenter/'],
+      words: ['ecr.aws/karpenter'],
       pattern:
-        /public\.ecr\.aws\/karpenter\/karpenter(?:-crd)?(?::|\/manifests\/)(?<version>[\w.+-]+?)"?:? .{0,120}(?:not found|manifest unknown|does not exist)/i,
+        /public\.ecr\.aws\/(?:karpenter\/)*karpenter(?:-crd)?(?::|\/manifests\/)(?<version>[\w.+-]+?)"?:? .{0,120}(?:not found|manifest unknown|does not exist)/i,
     },
     {
       words: [

@@ -57,6 +57,14 @@ export const controllerPermissionMissing: Failure = {
       unless: /iam:PassRole|kms:|sqs:/,
       where: ['asked', 'cli'],
     },
+    // The same message printed over many lines: who, what, on what. Policies write these words in capitals.
+    {
+      words: ['"action": "', '"action":"'],
+      pattern:
+        /"arn": ?"(?<principal>arn:aws[\w-]*:sts::[\w*]*:assumed-role\/[^"]+)"[ },]{0,6}"action": ?"(?<action>[a-z0-9-]+:\w+)", ?"resource": ?"/,
+      unless: /iam:PassRole|kms:|sqs:/,
+      where: ['asked', 'cli'],
+    },
     {
       words: ['accessdenied', 'access denied'],
       pattern:

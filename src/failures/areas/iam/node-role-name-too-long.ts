@@ -18,6 +18,15 @@ export const nodeRoleNameTooLong: Failure = {
       words: ['less than or equal to 64', 'exceed 64', '(1 - 64)', '64 characters', 'maximum length of 64'],
       pattern:
         /(?:Value ['"](?<role>[\w+=,.@-]+)['"] at )?['"]?roleName['"]? failed to satisfy constraint: Member must have length less than or equal to 64|expected length of (?:name|role_name|name_prefix) to be in the range \(1 - 64\)|role ?name.{0,80}(?:exceed|longer than|more than|maximum|at most|must be).{0,30}64 (?:characters|chars)|(?<role2>KarpenterNodeRole-[\w-]{47,})/i,
+      // Roles of other things are named too long as well.
+      unless:
+        /Value ['"](?![^'"]*(?:karpenter|kerf|node|eks|cluster))[\w+=,.@-]+['"] at|got (?!\S*(?:karpenter|kerf|node))\S*(?:load-?balancer|external-?dns|csi)/i,
+    },
+    // Terraform adds 26 characters of its own to a prefix.
+    {
+      words: ['cannot be longer than 38 characters', 'cannot be longer than 64 characters', '(1 - 38)'],
+      pattern:
+        /"?(?:name_prefix|name|iam_role_name)"?(?: \("?(?<role>[\w+=,.@-]+)"?\))? (?:cannot be longer than|to be in the range \(1 -) (?:38|64)\)?(?: characters)?.{0,120}karpenter|karpenter.{0,200}cannot be longer than (?:38|64) characters/i,
     },
   ],
   fromText(sightings) {

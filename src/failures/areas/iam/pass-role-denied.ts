@@ -14,7 +14,7 @@ export const passRoleDenied: Failure = {
     {
       words: ['iam:passrole'],
       pattern:
-        /(?:not authorized|AccessDenied|UnauthorizedOperation|denied|explicit deny|"allowed": ?false).{0,300}?iam:PassRole(?: on resource: (?<role>arn:[^\s",]+))?|iam:PassRole(?: on resource: (?<role2>arn:[^\s",]+))?.{0,120}(?:is not authorized|AccessDenied|denied)/i,
+        /(?:not authorized|AccessDenied|UnauthorizedOperation|denied|explicit deny|"allowed": ?false).{0,300}?iam:PassRole(?: on resource: (?<role>arn:[^\s",]+))?|assumed-role\/[^"]+"[ },]{0,6}"action": ?"iam:PassRole", ?"resource": ?"|iam:PassRole(?: on resource: (?<role2>arn:[^\s",]+))?.{0,120}(?:is not authorized|AccessDenied|denied)/i,
       unless: /An error occurred \((?:AccessDenied|AccessDeniedException)\) when calling|cloudformation|:user\//i,
       where: ['log', 'object', 'asked'],
       until: ['launched'],

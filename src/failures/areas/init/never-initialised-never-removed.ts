@@ -21,7 +21,7 @@ export const neverInitialisedNeverRemoved: Failure = {
     {
       words: ['inflight check failed', 'not initialized', 'not been initialized', "isn't initialized"],
       pattern:
-        /inflight check failed for node,? (?!Expected resource)(?<why>[^"{]{0,160})|(?:node|nodeclaim) (?:is |has )?not (?:been )?initialized.{0,60}(?:not considered|cannot disrupt|can't disrupt|blocking)|Cannot disrupt Node: (?:state )?node isn't initialized/i,
+        /inflight check failed for node,? (?!Expected resource)(?<why>[^"{]{0,160})|(?:node|nodeclaim) (?:is |has )?not (?:been )?initialized.{0,60}(?:not considered|cannot disrupt|can't disrupt|blocking)|Cannot disrupt Node(?:Claim)?: (?:state )?node isn't initialized|DisruptionBlocked\b.{0,80}\bnode isn't initialized/i,
       confidence: 'likely',
       where: ['log', 'asked', 'cli', 'object'],
       until: ['nodeReady'],

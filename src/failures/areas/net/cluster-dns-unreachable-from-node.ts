@@ -21,10 +21,11 @@ export const clusterDnsUnreachableFromNode: Failure = {
         'temporary failure in name resolution',
         'could not resolve host',
         'eai_again',
+        'contacting dns servers',
         'connection timed out; no servers could be reached',
       ],
       pattern:
-        /lookup [\w.-]+(?:\.svc(?:\.cluster\.local)?)\.? on [\d.]+:53: (?:read udp .{0,60}: )?i\/o timeout|connection timed out; no servers could be reached|getaddrinfo EAI_AGAIN [\w.-]+\.svc/i,
+        /lookup [\w.-]+(?:\.svc(?:\.cluster\.local)?)\.? on [\d.]+:53: (?:read udp .{0,60}: )?i\/o timeout|connection timed out; no servers could be reached|getaddrinfo\(host='?[\w.-]+'?.{0,20}\): Timeout while contacting DNS servers|getaddrinfo EAI_AGAIN [\w.-]+\.svc/i,
       unless: /karpenter|sts\.|ec2\.|kubelet/i,
       confidence: 'likely',
       until: ['podStarted'],

@@ -26,9 +26,10 @@ export const discoveryTagMissing: Failure = {
         'no subnets',
         'no security groups',
         'no subnets exist',
+        'failed to resolve',
       ],
       pattern:
-        /SubnetSelector did not match any Subnets|SecurityGroupSelector did not match any SecurityGroups|\bSubnetsNotFound\b|\bSecurityGroupsNotFound\b|no (?:subnets|security groups) (?:exist|found|matched|match)/i,
+        /SubnetSelector did not match any Subnets|SecurityGroupSelector did not match any SecurityGroups|\bSubnetsNotFound\b|\bSecurityGroupsNotFound\b|no (?:subnets|security groups) (?:exist|found|matched|match)|failed to resolve (?:subnets|security groups)\b/i,
       where: ['log', 'cli', 'asked'],
       until: ['launched'],
     },

@@ -2,9 +2,9 @@
 
 import type { Evidence } from '../../evidence.ts';
 import { clusterName } from '../../facts.ts';
-import type { EvidenceItem, Failure, Found } from '../../failure.ts';
+import type { EvidenceItem, Failure, Found, Sighting } from '../../failure.ts';
 import { listAt, mapAt, textAt } from '../../fields.ts';
-import { fieldItem, foundIn } from '../../found.ts';
+import { caught, fieldItem, foundIn } from '../../found.ts';
 import { anyOf, kinds, texts } from '../../needs.ts';
 import { refOf, type Stored } from '../../objects.ts';
 
@@ -24,17 +24,27 @@ export const discoveryTagNotClusterScoped: Failure = {
         /karpenter\.sh\/discovery["']?[:=] ?["']?(?:true|\*|yes)["']?(?:\s|$|,|\}|\))|Key=karpenter\.sh\/discovery,Value=(?:true|\*)/i,
       where: ['asked', 'cli'],
     },
+    // Selectors that found groups of one VPC and subnets of another.
+    {
+      words: ['belong to different networks', 'securitygroupsubnetvpcmismatch'],
+      pattern:
+        /(?<foreign>Security group (?<group>sg-\w+) and subnet (?<subnet>subnet-\w+) belong to different networks|SecurityGroupSubnetVPCMismatch)/i,
+      confidence: 'likely',
+      until: ['launched'],
+    },
   ],
   fromText: (sightings, evidence) => [
     foundIn(sightings, {
-      summary: 'The discovery tag has a value that any cluster of the account matches.',
+      summary: sightings.every(({ groups }) => groups['foreign'] !== undefined)
+        ? `The selectors of a node class match security groups and subnets of different VPCs${mismatchOf(sightings)}.`
+        : 'The discovery tag has a value that any cluster of the account matches.',
       fix: fixFor(evidence, 'default'),
     }),
   ],
   check(evidence): Found[] {
     const vpc = textAt(evidence.aws.bodies('eks-describe-cluster')[0]?.item, 'resourcesVpcConfig', 'vpcId');
     return evidence.objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
-      const foreign = foreignSubnets(nodeClass, vpc, evidence);
+      const foreign = foreignTo(vpc, nodeClass, evidence);
       const shared = sharedTags(nodeClass);
       if (foreign.length === 0 && shared.length === 0) return [];
       return [
@@ -43,7 +53,7 @@ export const discoveryTagNotClusterScoped: Failure = {
           confidence: 'certain',
           summary:
             foreign.length > 0
-              ? `EC2NodeClass ${nodeClass.name} selects subnets of another VPC: ${foreign.map(({ text }) => text).join(', ')}.`
+              ? `EC2NodeClass ${nodeClass.name} selects what belongs to another VPC: ${foreign.map(({ text }) => text).join(', ')}.`
               : `EC2NodeClass ${nodeClass.name} selects by ${shared.join(', ')}, which resources of any cluster in the account may carry.`,
           objects: [refOf(nodeClass)],
           evidence: [...foreign, ...shared.map((tag) => fieldItem(nodeClass, 'selector', tag))],
@@ -53,6 +63,7 @@ export const discoveryTagNotClusterScoped: Failure = {
       ];
     });
   },
+  explains: ['scheduling/launch-rejected-by-provider'],
 };
 
 function sharedTags({ object }: Stored): string[] {
@@ -65,16 +76,25 @@ function sharedTags({ object }: Stored): string[] {
   );
 }
 
-function foreignSubnets({ object }: Stored, vpc: string, { aws }: Evidence): EvidenceItem[] {
-  const own = listAt(object, 'status', 'subnets').map((one) => textAt(one, 'id'));
+function mismatchOf(sightings: readonly Sighting[]): string {
+  const [group, subnet] = [caught(sightings, 'group'), caught(sightings, 'subnet')];
+  return group === undefined || subnet === undefined ? '' : ` (${group}, ${subnet})`;
+}
+
+/** Subnets and security groups that were resolved, and are in another VPC than the cluster. */
+function foreignTo(vpc: string, { object }: Stored, { aws }: Evidence): EvidenceItem[] {
   if (vpc === '') return [];
-  return aws
-    .items('ec2-describe-subnets')
-    .filter(
-      ({ item }) =>
-        own.includes(textAt(item, 'SubnetId')) && textAt(item, 'VpcId') !== '' && textAt(item, 'VpcId') !== vpc,
-    )
-    .map(({ item, source }) => ({ source, text: `${textAt(item, 'SubnetId')} is in ${textAt(item, 'VpcId')}` }));
+  const answers = [
+    ['subnets', 'ec2-describe-subnets', 'SubnetId'],
+    ['securityGroups', 'ec2-describe-security-groups', 'GroupId'],
+  ] as const;
+  return answers.flatMap(([field, operation, id]) => {
+    const own = listAt(object, 'status', field).map((one) => textAt(one, 'id'));
+    return aws
+      .items(operation)
+      .filter(({ item }) => own.includes(textAt(item, id)) && !['', vpc].includes(textAt(item, 'VpcId')))
+      .map(({ item, source }) => ({ source, text: `${textAt(item, id)} is in ${textAt(item, 'VpcId')}` }));
+  });
 }
 
 function fixFor(evidence: Evidence, name: string): string[] {

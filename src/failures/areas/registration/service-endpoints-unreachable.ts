@@ -23,9 +23,9 @@ export const serviceEndpointsUnreachable: Failure = {
     {
       words: ['amazonaws.com'],
       pattern:
-        /https:\/\/(?<service>api\.ecr|ecr|ec2|sts|s3|ssm|eks|sqs|iam|\d{12}\.dkr\.ecr)(?:[.-][\w-]+)*\.amazonaws\.com(?:\.cn)?\/?[^\s]{0,80}[":]{0,3} ?.{0,120}(?:dial tcp (?:[\d.]+|\[[\da-f:]+\]):443: (?:connect: )?(?:i\/o timeout|connection timed out|connection refused|no route)|dial tcp: i\/o timeout|Connect timeout|connection timed out|context deadline exceeded|net\/http: request canceled)|(?:Connect timeout on endpoint URL|Could not connect to the endpoint URL): ["']?https:\/\/(?<service2>api\.ecr|ec2|sts|s3|ssm|eks)[.-]/i,
+        /https:\/\/(?<service>api\.ecr|ecr|ec2|sts|s3|ssm|eks|sqs|iam|\d{12}\.dkr\.ecr)(?:[.-][\w-]+)*\.amazonaws\.com(?:\.cn)?\/?[^\s]{0,80}[":]{0,3} ?.{0,120}(?:dial tcp (?:[\d.]+|\[[\da-f:]+\]):443: (?:connect: )?(?:i\/o timeout|connection timed out|connection refused|no route)|dial tcp: i\/o timeout|dial tcp timeout|Connect timeout|connection timed out|context deadline exceeded|net\/http: request canceled)|(?:Connect timeout on endpoint URL|Could not connect to the endpoint URL): ["']?https:\/\/(?<service2>api\.ecr|ec2|sts|s3|ssm|eks)[.-]/i,
       // The pause image and prices are entries of their own; people's own tools are not nodes.
-      unless: /pause|sandbox|pricing|lookup |kubectl|terraform/i,
+      unless: /pause|sandbox|pricing|lookup |kubectl|terraform|\/\/sts\.[\w.-]*\/?"?: dial tcp: i\/o timeout/i,
       where: ['node', 'log', 'asked'],
       confidence: 'likely',
       until: ['registered', 'nodeReady', 'controllerStarted', 'launched'],

@@ -16,10 +16,18 @@ export const daemonsetOverheadIgnored: Failure = {
   needs: [kinds('Pod')],
   signs: [
     {
-      words: ['not enough resources for daemons', 'failedscheduling'],
-      pattern: /Excluding instance type \S+ because there are not enough resources for daemons/i,
+      // Small types are left out in every pass; it matters where none remains.
+      words: ['not enough resources for daemons'],
+      pattern:
+        /Excluding instance type \S+ because there are not enough resources for daemons.{0,600}(?:Failed to find instance type option|no instance type)/i,
       confidence: 'likely',
-      atLeast: 1,
+      until: ['launched'],
+    },
+    {
+      words: ['not enough resources for daemons'],
+      pattern: /Excluding instance type \S+ because there are not enough resources for daemons/i,
+      confidence: 'possible',
+      where: ['asked'],
       until: ['launched'],
     },
   ],
@@ -53,6 +61,7 @@ export const daemonsetOverheadIgnored: Failure = {
       },
     ];
   },
+  explains: ['scheduling/no-instance-type-fits'],
 };
 
 const isDaemon = ({ object }: Stored): boolean =>

@@ -16,9 +16,11 @@ export const labelWithoutKnownValues: Failure = {
   signs: [
     {
       words: ['does not have known values'],
-      pattern: /label "(?<label>[^"]+)" does not have known values/i,
+      // Where another pool is asked for the same label and has other values, or is only full, that pool is the nearest miss.
+      pattern:
+        /label "(?<label>[^"]+)" does not have known values(?!.{0,2000}\bkey \k<label>,)(?<!\bkey \k<label>,.{0,2000})/i,
       // The controller's own pod is another failure.
-      unless: /["'/ ](?:karpenter|kerf)-[a-z0-9]{6,10}-[a-z0-9]{5}\b/,
+      unless: /["'/ ](?:karpenter|kerf)-[a-z0-9]{6,10}-[a-z0-9]{5}\b|instance types exceed (?:limits for|\w+ limits)/,
     },
   ],
   fromText(sightings) {

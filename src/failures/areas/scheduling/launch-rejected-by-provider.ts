@@ -119,6 +119,8 @@ export const launchRejectedByProvider: Failure = {
       },
     ];
   },
+  // What was never launched cannot register.
+  explains: ['registration/undiagnosed-timeout'],
 };
 
 const codesOf = (sightings: readonly Sighting[]): string[] => {

@@ -17,8 +17,9 @@ export const noInstanceTypeFits: Failure = {
   needs: [anyOf(texts('log', 'object'), kinds('Pod', 'NodePool'))],
   signs: [
     {
-      words: ['no instance type', 'nocompatibleinstancetypes'],
-      pattern: /no instance type (?:met|satisfied|which|has|had|fit)[^;{]{0,160}|NoCompatibleInstanceTypes/i,
+      words: ['no instance type', 'nocompatibleinstancetypes', 'failed to find instance type option'],
+      pattern:
+        /no instance type (?:met|satisfied|which|has|had|fit)[^;{]{0,160}|NoCompatibleInstanceTypes|Failed to find instance type option\(?s?\)?/i,
       // Only the offering is missing, in one zone: a volume or a pin holds the pod there.
       unless: /had enough resources had a required offering.{0,40}$|instance type has (?:the|a) required offering/i,
       until: ['launched'],

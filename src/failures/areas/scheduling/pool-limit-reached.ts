@@ -20,9 +20,16 @@ export const poolLimitReached: Failure = {
   needs: [kinds('NodePool', 'Pod')],
   signs: [
     {
-      words: ['exceed limits for', 'limit exceeded', 'limits exceeded', 'resource usage of'],
+      words: [
+        'exceed limits for',
+        'exceed provisioner limits',
+        'exceed nodepool limits',
+        'limit exceeded',
+        'limits exceeded',
+        'resource usage of',
+      ],
       pattern:
-        /all available instance types exceed limits for (?:nodepool|provisioner):? ?["'\\]*(?<pool>[\w.-]+)?|(?:cpu|memory|nodes) resource usage of [\d.\w]+ exceeds limit of (?<limit>[\d.\w]+)|launching nodeclaim,? .{0,80}limits? exceeded/i,
+        /all available instance types exceed limits for (?:nodepool|provisioner):? ?["'\\]*(?<pool>[\w.-]+)?|all available instance types exceed (?:provisioner|nodepool) limits|(?:cpu|memory|nodes) resource usage of [\d.\w]+ exceeds limit of (?<limit>[\d.\w]+)|launching nodeclaim,? .{0,80}limits? exceeded/i,
       until: ['launched'],
     },
   ],

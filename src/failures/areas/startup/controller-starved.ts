@@ -20,6 +20,12 @@ export const controllerStarved: Failure = {
       pattern:
         /\b(?:karpenter|kerf)\b.{0,200}(?:OOMKilled|oom-kill|Killed process \d+ \((?:karpenter|controller|kerf)\))|(?:OOMKilled|Out of memory: Killed process).{0,160}\b(?:karpenter|kerf)\b/i,
     },
+    {
+      words: ['oomkilled'],
+      pattern: /Reason: OOMKilled/i,
+      beside: 'controllerDescribed',
+      where: ['asked', 'cli'],
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, { summary: 'The controller was killed for want of memory.', fix: fixFor('kube-system') }),

@@ -34,6 +34,11 @@ export const crdMissingOrMismatched: Failure = {
       where: ['log', 'object', 'asked'],
       atLeast: 2,
     },
+    // A controller of 0.33 to 1.0 with a webhook, and definitions of a release without one.
+    {
+      words: ['configured for webhook conversion'],
+      pattern: /custom resource "(?<crd>[\w.]*karpenter\.(?:sh|k8s\.aws))" isn't configured for webhook conversion/i,
+    },
   ],
   fromText(sightings, evidence) {
     const missing = [...allCaught(sightings, 'kind'), ...allCaught(sightings, 'kind2')];

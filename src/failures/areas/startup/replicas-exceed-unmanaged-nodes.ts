@@ -41,7 +41,7 @@ export const replicasExceedUnmanagedNodes: Failure = {
     {
       words: ["didn't match pod anti-affinity rules", 'nodes are available'],
       pattern:
-        /\d+ node\(s\) didn't match (?:pod anti-affinity rules|pod topology spread constraints|Pod's node affinity)/i,
+        /\d+ node\(s\) didn't match (?:pod anti-affinity rules|pod topology spread constraints|Pod's node affinity)|0\/\d+ nodes are available: .{0,200}Insufficient (?:cpu|memory|pods)/i,
       beside: 'controllerDescribed',
       where: ['asked', 'cli'],
       confidence: 'likely',

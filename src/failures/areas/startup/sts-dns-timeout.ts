@@ -27,6 +27,17 @@ export const stsDnsTimeout: Failure = {
       where: ['log', 'object', 'asked'],
       until: ['controllerStarted', 'launched'],
     },
+    // Without an address behind "dial tcp", the time ran out while the name was being resolved.
+    {
+      words: ['dial tcp: i/o timeout'],
+      pattern:
+        /(?:WebIdentityErr|failed to retrieve credentials|get credentials).{0,260}https:\/\/(?<host>sts\.[\w.-]*amazonaws\.com(?:\.cn)?)\/?"?: dial tcp: i\/o timeout/i,
+      unless: /kubelet\b|nodeadm|aws-node|ipamd/i,
+      confidence: 'likely',
+      where: ['log', 'object', 'asked'],
+      until: ['controllerStarted', 'launched'],
+      ownLog: true,
+    },
   ],
   fromText(sightings, evidence) {
     const host = caught(sightings, 'host') ?? 'sts';

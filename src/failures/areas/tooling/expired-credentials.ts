@@ -41,4 +41,5 @@ export const expiredCredentials: Failure = {
       }),
     ];
   },
+  explains: ['tooling/kubeconfig-wrong'],
 };

@@ -23,6 +23,13 @@ export const dnsGroupMissing: Failure = {
         /(?:windows|\.exe|\bC:\\).{0,200}kube-?proxy.{0,300}User "?system:node:[^"]+"? cannot (?:list|watch|get) resource "?(?:services|endpointslices|endpoints|nodes)|kube-?proxy.{0,300}User "?system:node:[^"]+"? cannot (?:list|watch|get) resource "?(?:services|endpointslices|endpoints)"?.{0,200}(?:windows|\.exe)/i,
       confidence: 'likely',
     },
+    // On Linux kube-proxy has a service account; only on Windows it speaks as the node.
+    {
+      words: ['endpointslices.discovery.k8s.io is forbidden'],
+      pattern:
+        /endpointslices\.discovery\.k8s\.io is forbidden: User "system:node:[^"]+" cannot (?:list|watch) resource "endpointslices"/i,
+      confidence: 'likely',
+    },
   ],
   fromText: (sightings, evidence) => [
     foundIn(sightings, {
