@@ -13,7 +13,7 @@ import {
   type Sighting,
   severities,
 } from './failure.ts';
-import { foldConsequences } from './fold.ts';
+import { foldConsequences, type RawFinding } from './fold.ts';
 import { linesOf, sentence, subjectsOf, surest } from './found.ts';
 import { isStillTrouble } from './still-trouble.ts';
 
@@ -31,7 +31,7 @@ export function diagnose(
   { sinceMs }: DiagnoseOptions = {},
 ): Diagnosis {
   const entries = new Map(catalogue.map((entry) => [entry.id, entry]));
-  const raw: Finding[] = [];
+  const raw: RawFinding[] = [];
   const outcomes = new Map<FailureId, CheckOutcome>();
   for (const entry of catalogue) {
     const found = findingsOf(entry, evidence, sinceMs);
@@ -45,7 +45,7 @@ export function diagnose(
   return { findings: sorted(findings, order), checks: [...outcomes.values()] };
 }
 
-function findingsOf(entry: Failure, evidence: Evidence, sinceMs: number | undefined): Finding[] {
+function findingsOf(entry: Failure, evidence: Evidence, sinceMs: number | undefined): RawFinding[] {
   const seen = (evidence.sightings.get(entry.id) ?? []).filter(
     (sighting) => isRecent(sighting, evidence, sinceMs) && isStillTrouble(sighting, evidence),
   );
@@ -53,7 +53,11 @@ function findingsOf(entry: Failure, evidence: Evidence, sinceMs: number | undefi
   const checked = entry.check?.(evidence) ?? [];
   const merged = mergeFound([...checked, ...fromText]);
   if (entry.harmless === true && !evidence.isAsked) return [];
-  return merged.map((found) => findingOf(entry, found));
+  return merged.map(({ found, isProven }) => ({
+    finding: findingOf(entry, found),
+    isProven: isProven(checked),
+    explains: found.explains ?? [],
+  }));
 }
 
 function isRecent({ timeMs }: Sighting, { nowMs }: Evidence, sinceMs: number | undefined): boolean {
@@ -73,17 +77,27 @@ function plainFound(entry: Failure): (sightings: readonly Sighting[]) => readonl
   ];
 }
 
+interface Merged {
+  found: Found;
+  /** One of the checks contributed: not only a text says so. */
+  isProven(checked: readonly Found[]): boolean;
+}
+
 /** Checks and lines that say the same are one finding: the surest words, all the evidence. */
-function mergeFound(found: readonly Found[]): Found[] {
-  const merged = new Map<string, Found>();
-  const keyed = new Set(found.flatMap(({ key }) => key ?? []));
-  for (const one of found) {
+function mergeFound(all: readonly Found[]): Merged[] {
+  const merged = new Map<string, { found: Found; parts: Found[] }>();
+  const keyed = new Set(all.flatMap(({ key }) => key ?? []));
+  for (const one of all) {
     // What names no subject belongs to the only one there is.
     const key = one.key ?? (keyed.size === 1 ? [...keyed][0] : undefined) ?? '';
     const known = merged.get(key);
-    merged.set(key, known === undefined ? one : joined(known, one));
+    if (known === undefined) merged.set(key, { found: one, parts: [one] });
+    else merged.set(key, { found: joined(known.found, one), parts: [...known.parts, one] });
   }
-  return [...merged.values()];
+  return [...merged.values()].map(({ found, parts }) => ({
+    found,
+    isProven: (checked) => parts.some((part) => checked.includes(part)),
+  }));
 }
 
 function joined(first: Found, second: Found): Found {
@@ -96,6 +110,7 @@ function joined(first: Found, second: Found): Found {
       [...(first.objects ?? []), ...(second.objects ?? [])],
       ({ kind, name, namespace }) => `${kind}/${namespace ?? ''}/${name}`,
     ),
+    explains: [...(first.explains ?? []), ...(second.explains ?? [])],
   };
 }
 
@@ -119,7 +134,7 @@ function findingOf({ id, severity, harmless }: Failure, found: Found): Finding {
 
 function outcomeOf(
   { id, needs, check, signs = [] }: Failure,
-  found: readonly Finding[],
+  found: readonly RawFinding[],
   evidence: Evidence,
 ): CheckOutcome {
   if (found.length > 0) return { id, outcome: 'found' };

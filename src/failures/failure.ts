@@ -38,6 +38,8 @@ export interface Found {
   objects?: readonly ObjectRef[];
   /** Separates two findings of one id, such as two roles; without it everything of the id is one finding. */
   key?: string;
+  /** Further consequences, where they depend on what was found: which action is refused, for instance. */
+  explains?: readonly string[];
 }
 
 /** What a check reads. When a need is not met, an absent finding proves nothing and the check counts as not made. */
@@ -125,6 +127,8 @@ export interface Failure {
   check?(evidence: Evidence): readonly Found[];
   /** Ids, or areas such as `init/`, that are consequences of this one. */
   explains?: readonly string[];
+  /** Consequences only where a text alone shows them: what an object or an answer proves is a cause of its own. */
+  explainsInText?: readonly string[];
   /** A line that only looks like trouble: mentioned when someone asks about the text, as harmless. */
   harmless?: true;
 }

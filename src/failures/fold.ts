@@ -5,75 +5,93 @@ import type { Evidence } from './evidence.ts';
 import type { Consequence, Failure, FailureId, Finding, ObjectRef } from './failure.ts';
 import { below, isBelow } from './relations.ts';
 
+/** A finding before consequences are folded. */
+export interface RawFinding {
+  finding: Finding;
+  /** An object or an answer proves it; otherwise a text alone says so. */
+  isProven: boolean;
+  /** What it explains besides what its entry says. */
+  explains: readonly string[];
+}
+
 export interface Folded {
   findings: Finding[];
   /** Which finding took each folded id. */
   explainedBy: Map<FailureId, FailureId>;
 }
 
+/** Never a cause by themselves: a chain folds through them even where they were not seen. */
+const onlyConsequences: ReadonlySet<string> = new Set([
+  'crd/nodepool-not-ready-because-nodeclass',
+  'init/cni-not-initialised',
+  'init/never-initialised-never-removed',
+  'registration/undiagnosed-timeout',
+  'scheduling/launch-rejected-by-provider',
+  'scheduling/no-usable-nodepool',
+]);
+
 export function foldConsequences(
-  findings: readonly Finding[],
+  all: readonly RawFinding[],
   entries: ReadonlyMap<FailureId, Failure>,
   evidence: Evidence,
 ): Folded {
   const explainedBy = new Map<FailureId, FailureId>();
-  let left: Finding[] = [...findings];
-  const consequences = new Map<Finding, Consequence[]>();
-  // From the deepest cause up: what is taken away can explain nothing more, but its own consequences follow it.
-  for (const cause of [...left].sort((a, b) => depth(a, findings, entries) - depth(b, findings, entries))) {
-    if (!left.includes(cause) || cause.confidence === 'possible' || cause.harmless === true) continue;
-    const reached = cause.objects.length === 0 ? undefined : below(cause.objects, evidence);
+  const consequences = new Map<RawFinding, Consequence[]>();
+  let left: RawFinding[] = [...all];
+  // What is explained most comes first, so that each takes its own consequences along when its cause takes it.
+  const depths = new Map(all.map((one) => [one, all.filter((other) => explains(entries, other, one)).length]));
+  for (const given of [...all].sort((a, b) => (depths.get(b) ?? 0) - (depths.get(a) ?? 0))) {
+    const cause = left.find((one) => one === given);
+    if (cause === undefined || cause.finding.confidence === 'possible' || cause.finding.harmless === true) continue;
+    const { objects } = cause.finding;
+    const reached = objects.length === 0 ? undefined : below(objects, evidence);
     const taken = consequences.get(cause) ?? [];
-    left = left.flatMap((other): Finding[] => {
-      if (other === cause || !explains(entries, cause.id, other.id)) return [other];
+    left = left.flatMap((other): RawFinding[] => {
+      if (other === cause || !explains(entries, cause, other)) return [other];
+      const { id, summary, objects: own } = other.finding;
       // Pods and the like go with what they wait for: only places decide whether the cause reaches them.
-      const rest = reached === undefined ? [] : other.objects.filter((one) => isPlace(one) && !isBelow(one, reached));
-      const isWhole = other.objects.length === 0 || rest.length === 0 || !isScoped(cause);
-      const { id, summary, objects } = other;
-      taken.push({ id, summary, objects: isWhole ? objects : objects.filter((object) => !rest.includes(object)) });
-      taken.push(...(consequences.get(other) ?? []));
-      if (!isWhole && rest.length < objects.length) return [{ ...other, objects: rest }];
-      if (!isWhole) {
-        taken.pop();
-        return [other];
+      const rest =
+        reached === undefined || !objects.some(isPlace)
+          ? []
+          : own.filter((one) => isPlace(one) && !isBelow(one, reached));
+      if (rest.length > 0 && rest.length === own.length) return [other];
+      taken.push({ id, summary, objects: own.filter((one) => !rest.includes(one)) });
+      if (rest.length > 0) {
+        const remaining = { ...other, finding: { ...other.finding, objects: rest } };
+        consequences.set(remaining, consequences.get(other) ?? []);
+        return [remaining];
       }
-      explainedBy.set(other.id, cause.id);
+      taken.push(...(consequences.get(other) ?? []));
+      explainedBy.set(id, cause.finding.id);
       return [];
     });
     consequences.set(cause, taken);
   }
   return {
-    findings: left.map((finding) => {
-      const taken = consequences.get(finding) ?? [];
-      return taken.length === 0 ? finding : { ...finding, consequences: taken };
+    findings: left.map((one) => {
+      const taken = consequences.get(one) ?? [];
+      return taken.length === 0 ? one.finding : { ...one.finding, consequences: taken };
     }),
     explainedBy,
   };
 }
 
-/** Causes whose objects say where they act; others (a role, the controller, a log line) act everywhere. */
-const isScoped = ({ objects }: Finding): boolean => objects.some(isPlace);
-
 const isPlace = ({ kind }: ObjectRef): boolean => ['EC2NodeClass', 'NodePool', 'NodeClaim', 'Node'].includes(kind);
 
-/** Follows `explains` over several steps, so that a chain folds into its beginning even if the middle was not seen. */
-function explains(entries: ReadonlyMap<FailureId, Failure>, cause: FailureId, consequence: FailureId): boolean {
-  const seen = new Set<FailureId>();
-  const queue = [cause];
-  for (const id of queue) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    for (const named of entries.get(id)?.explains ?? []) {
-      for (const other of entries.keys()) {
-        if (other !== named && !(named.endsWith('/') && other.startsWith(named))) continue;
-        if (other === consequence && other !== cause) return true;
-        if (!named.endsWith('/')) queue.push(other);
-      }
-    }
+/** Directly, or through what is never more than a consequence. */
+function explains(entries: ReadonlyMap<FailureId, Failure>, cause: RawFinding, other: RawFinding): boolean {
+  if (cause === other || cause.finding.id === other.finding.id) return false;
+  const wanted = other.finding.id;
+  const covers = (named: string): boolean => named === wanted || (named.endsWith('/') && wanted.startsWith(named));
+  const entry = entries.get(cause.finding.id);
+  if (!other.isProven && (entry?.explainsInText ?? []).some(covers)) return true;
+  const seen = new Set<string>();
+  const queue = [...(entry?.explains ?? []), ...cause.explains];
+  for (const named of queue) {
+    if (seen.has(named)) continue;
+    seen.add(named);
+    if (covers(named)) return true;
+    if (onlyConsequences.has(named)) queue.push(...(entries.get(named as FailureId)?.explains ?? []));
   }
   return false;
-}
-
-function depth(finding: Finding, all: readonly Finding[], entries: ReadonlyMap<FailureId, Failure>): number {
-  return all.filter((other) => other !== finding && explains(entries, other.id, finding.id)).length;
 }

@@ -5,7 +5,7 @@ import type { Sighting } from './failure.ts';
 import { at, listAt, textAt } from './fields.ts';
 import { conditionOf, isDeleting, type Stored } from './objects.ts';
 
-/** Events about something that is gone count while they are this fresh: failed claims are deleted and made anew. */
+/** Events about something that is gone or was not collected count while they are this fresh: what lasts is reported again. */
 const freshMs = 30 * 60_000;
 
 export function isStillTrouble(sighting: Sighting, evidence: Evidence): boolean {
@@ -13,7 +13,6 @@ export function isStillTrouble(sighting: Sighting, evidence: Evidence): boolean 
   if (kind === 'node') return sign.evenWhenWell === true || !isNodeWell(sighting.source, evidence);
   if (about === undefined || kind !== 'object') return true;
   const { objects, nowMs } = evidence;
-  if (!objects.isCollected(about.kind)) return true;
   const stored = objects.find(about.kind, about.name, about.namespace ?? '');
   if (stored === undefined) return timeMs === undefined || nowMs === undefined || nowMs - timeMs <= freshMs;
   return sign.evenWhenWell === true || !isWell(stored);

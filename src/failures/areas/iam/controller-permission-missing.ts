@@ -3,7 +3,7 @@
 
 import type { Evidence } from '../../evidence.ts';
 import { controllerNamespace } from '../../facts.ts';
-import type { Failure, Found, Sighting } from '../../failure.ts';
+import type { Failure, FailureId, Found, Sighting } from '../../failure.ts';
 import { allCaught, aroundOf, caught, conditionItem, foundIn } from '../../found.ts';
 import { anyOf, kinds, texts } from '../../needs.ts';
 import { conditionOf, refOf } from '../../objects.ts';
@@ -11,6 +11,12 @@ import { conditionOf, refOf } from '../../objects.ts';
 /** Refused to nodes (sessions named after instances), to keys, queues and people: other entries. */
 const others =
   /iam:PassRole|AssumeRoleWithWebIdentity|AssumeRoleForPodIdentity|assumed-role\/[\w+=,.@-]+\/i-[0-9a-f]{8,}|not authorized to perform: (?:kms|sqs|ecr|ssmmessages|ec2messages|eks-auth):|An error occurred \([\w.]+\) when calling|:user\/[\w+=,.@-]+ is not authorized|AssignPrivateIpAddresses|ec2:\w*NetworkInterface|ipamd|aws-node|AWSReservedSSO_|ServiceLinkedRoleCreationNotPermitted|sqs:\w+|kms:\w+|iam:CreateServiceLinkedRole|not authorized to perform:? (?!(?:ec2|iam|eks|ssm|pricing|sts|tag|resource-groups):)[a-z][a-z0-9-]*:|ec2:(?:\w*Volumes?|\w*Snapshots?|\w*LoadBalancer\w*|AuthorizeSecurityGroup\w*|RevokeSecurityGroup\w*)\b|assumed-role\/[\w+=,.@-]*(?:load-?balancer|\balb\b|external-?(?:dns|secrets)|csi|cluster-?autoscaler|vpc-?cni|fluent|cloudwatch|cert-?manager|velero)|\bStackEvents|ROLLBACK|CREATE_FAILED|cannot (?:list|get|watch|create|patch|update|delete) resource/i;
+
+/** Lookups that find nothing because they are refused. */
+const lookups: readonly [RegExp, FailureId][] = [
+  [/^ssm:GetParameter|^ec2:DescribeImages$/i, 'ami/none-for-cluster-version'],
+  [/^ec2:Describe(?:Subnets|SecurityGroups)$/i, 'net/discovery-tag-missing'],
+];
 
 export const controllerPermissionMissing: Failure = {
   id: 'iam/controller-permission-missing',
@@ -75,7 +81,10 @@ export const controllerPermissionMissing: Failure = {
     },
   ],
   fromText: (sightings, evidence) => [
-    foundIn(sightings, { summary: summaryOf(sightings), fix: fixFor(sightings, evidence) }),
+    {
+      ...foundIn(sightings, { summary: summaryOf(sightings), fix: fixFor(sightings, evidence) }),
+      explains: actionsOf(sightings).flatMap((action) => lookups.find(([pattern]) => pattern.test(action))?.[1] ?? []),
+    },
   ],
   check({ objects }): Found[] {
     return objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
@@ -102,8 +111,6 @@ export const controllerPermissionMissing: Failure = {
     'scheduling/launch-rejected-by-provider',
     'crd/nodepool-not-ready-because-nodeclass',
     'scheduling/no-usable-nodepool',
-    'ami/none-for-cluster-version',
-    'net/discovery-tag-missing',
   ],
 };
 

@@ -61,9 +61,10 @@ export const nodeRoleTrustWrong: Failure = {
       ];
     });
   },
+  // Without credentials the API server refuses the kubelet as well.
+  explainsInText: ['registration/node-role-not-mapped'],
   explains: [
     'registration/undiagnosed-timeout',
-    'registration/node-role-not-mapped',
     'registration/kubelet-never-posted-status',
     'init/cni-not-initialised',
     'ami/sandbox-image-pull-stuck',

@@ -64,11 +64,8 @@ export const subnetAddressesExhausted: Failure = {
       ];
     });
   },
-  explains: [
-    'net/max-pods-above-ip-capacity',
-    'net/trunk-eni-reduces-density',
-    'scheduling/launch-rejected-by-provider',
-  ],
+  explains: ['scheduling/launch-rejected-by-provider'],
+  explainsInText: ['net/max-pods-above-ip-capacity', 'net/trunk-eni-reduces-density'],
 };
 
 const fixLines = [

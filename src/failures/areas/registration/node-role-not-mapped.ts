@@ -70,7 +70,8 @@ export const nodeRoleNotMapped: Failure = {
       const problem = mapping.kind === 'wrong' ? mapping.what : 'the cluster has no access entry or mapping for it';
       return [
         {
-          confidence: isSure ? 'certain' : 'likely',
+          // Where access entries are on and were not collected, most roles are mapped by one.
+          confidence: isSure ? 'certain' : authenticationMode(evidence) === undefined ? 'likely' : 'possible',
           summary: `Nodes of role ${role} cannot join: ${problem}.${waiting.length > 0 ? ` ${waiting.length === 1 ? 'NodeClaim' : `${waiting.length} NodeClaims`} ${named(waiting)} ${waiting.length === 1 ? 'has' : 'have'} not registered.` : ''}`,
           objects: [...refsOf(waiting), ...(waiting.length === 0 ? refsOf(nodeClasses) : [])],
           evidence: [...mapping.evidence, ...waiting.slice(0, 3).flatMap((claim) => claimEvidence(claim, evidence))],

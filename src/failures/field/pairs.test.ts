@@ -1,0 +1,58 @@
+// Two causes at once are two findings, whatever else each of them explains; and what was not collected makes no finding.
+import { describe, expect, test } from 'vitest';
+import { diagnoseCase } from '../case.testing.ts';
+import type { FailureId } from '../failure.ts';
+import { type Breaker, breakers } from './breakers.testing.ts';
+import { type Cluster, healthy } from './field.testing.ts';
+
+function broken(...ways: readonly Breaker[]): Cluster {
+  const cluster = healthy();
+  for (const way of ways) way.breakIt(cluster);
+  return cluster;
+}
+
+function causesIn(cluster: Cluster): FailureId[] {
+  const { findings } = diagnoseCase(cluster);
+  return [...new Set(findings.filter(({ severity }) => severity !== 'low').map(({ id }) => id))].sort();
+}
+
+const pairs = breakers.flatMap((one, index) =>
+  breakers
+    .slice(index + 1)
+    .filter((other) => !one.at.some((place) => other.at.includes(place)))
+    .map((other): [Breaker, Breaker] => [one, other]),
+);
+
+test.each(breakers.map((one) => [one.id, one] as const))('%s alone is the only cause', (id, one) => {
+  expect(causesIn(broken(one))).toEqual([id]);
+});
+
+test(`each of ${pairs.length} pairs of causes is two findings`, () => {
+  for (const [one, other] of pairs)
+    expect(causesIn(broken(one, other)), `${one.id} and ${other.id}`).toEqual([one.id, other.id].sort());
+});
+
+describe('what was not collected is not absent', () => {
+  /** What remains to be said when the evidence for the cause itself was left out. */
+  const lesser: readonly string[] = ['registration/undiagnosed-timeout', 'crd/nodepool-not-ready-because-nodeclass'];
+  const partsOf = (cluster: Cluster): [string, (from: Cluster) => void][] => [
+    ...[...new Set(cluster.objects.map(({ kind }) => kind as string))].flatMap(
+      (kind): [string, (from: Cluster) => void][] => [
+        [`without ${kind}`, (from) => void (from.objects = from.objects.filter((one) => one.kind !== kind))],
+        [`only ${kind}`, (from) => void (from.objects = from.objects.filter((one) => one.kind === kind))],
+      ],
+    ),
+    ...Object.keys(cluster.aws).map((name): [string, (from: Cluster) => void] => [
+      `without ${name}`,
+      (from) => void delete from.aws[name],
+    ]),
+    ['without logs', (from) => void (from.texts = {})],
+  ];
+  test.each(breakers.map((one) => [one.id, one] as const))('%s, one part left out', (id, one) => {
+    for (const [name, leaveOut] of partsOf(broken(one))) {
+      const cluster = broken(one);
+      leaveOut(cluster);
+      expect([id, ...lesser], name).toEqual(expect.arrayContaining(causesIn(cluster)));
+    }
+  });
+});
