@@ -67,11 +67,12 @@ export const nodeRoleNotMapped: Failure = {
       if (joined.length > 0 && waiting.length === 0) return [];
       const isSure = mapping.kind === 'wrong' || (mapping.isSure && joined.length === 0);
       if (!isSure && waiting.length === 0) return [];
+      // Where access entries are on and were not collected, most roles are mapped by one.
+      const isLikely = mapping.kind === 'wrong' || mapping.isSure || authenticationMode(evidence) === undefined;
       const problem = mapping.kind === 'wrong' ? mapping.what : 'the cluster has no access entry or mapping for it';
       return [
         {
-          // Where access entries are on and were not collected, most roles are mapped by one.
-          confidence: isSure ? 'certain' : authenticationMode(evidence) === undefined ? 'likely' : 'possible',
+          confidence: isSure ? 'certain' : isLikely ? 'likely' : 'possible',
           summary: `Nodes of role ${role} cannot join: ${problem}.${waiting.length > 0 ? ` ${waiting.length === 1 ? 'NodeClaim' : `${waiting.length} NodeClaims`} ${named(waiting)} ${waiting.length === 1 ? 'has' : 'have'} not registered.` : ''}`,
           objects: [...refsOf(waiting), ...(waiting.length === 0 ? refsOf(nodeClasses) : [])],
           evidence: [...mapping.evidence, ...waiting.slice(0, 3).flatMap((claim) => claimEvidence(claim, evidence))],
