@@ -5,9 +5,9 @@ import type { FailureId } from '../failure.ts';
 import { account } from '../healthy.testing.ts';
 import {
   add,
-  type Cluster,
   claim,
   event,
+  type FieldCluster,
   get,
   type Loose,
   setCondition,
@@ -19,10 +19,10 @@ export interface Breaker {
   id: FailureId;
   /** Breakers that share a word change the same thing and do not go together. */
   at: readonly string[];
-  breakIt(cluster: Cluster): void;
+  breakIt(cluster: FieldCluster): void;
 }
 
-const line = (cluster: Cluster, error: string): void => {
+const line = (cluster: FieldCluster, error: string): void => {
   cluster.texts['logs/karpenter.log'] +=
     `{"level":"ERROR","time":"2026-03-01T11:59:30.000Z","logger":"controller","message":"Reconciler error","controller":"nodeclaim.lifecycle","error":${JSON.stringify(error)}}\n`;
 };
@@ -66,7 +66,7 @@ const uninitialised = (name: string, on: string, reason: string, message: string
   );
 
 /** A pool and a class of their own, with the condition that keeps both from being used. */
-function pool(cluster: Cluster, name: string, type: string, reason: string, message: string): void {
+function pool(cluster: FieldCluster, name: string, type: string, reason: string, message: string): void {
   const own = structuredClone(get(cluster, 'EC2NodeClass', 'default'));
   own.metadata.name = name;
   setCondition(own, type, 'False', reason, message);

@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { diagnoseCase } from '../case.testing.ts';
 import type { FailureId } from '../failure.ts';
 import { type Breaker, breakers } from './breakers.testing.ts';
-import { type Cluster, healthy } from './field.testing.ts';
+import { type FieldCluster, healthy } from './field.testing.ts';
 
-function broken(...ways: readonly Breaker[]): Cluster {
+function broken(...ways: readonly Breaker[]): FieldCluster {
   const cluster = healthy();
   for (const way of ways) way.breakIt(cluster);
   return cluster;
 }
 
 /** What is found above low, and those of the wanted that are only suspected. */
-function causesIn(cluster: Cluster, wanted: readonly FailureId[] = []): FailureId[] {
+function causesIn(cluster: FieldCluster, wanted: readonly FailureId[] = []): FailureId[] {
   const { findings } = diagnoseCase(cluster);
   const ids = findings.filter(({ severity, id }) => severity !== 'low' || wanted.includes(id)).map(({ id }) => id);
   return [...new Set(ids)].sort();
@@ -39,14 +39,14 @@ test(`each of ${pairs.length} pairs of causes is two findings`, () => {
 describe('what was not collected is not absent', () => {
   /** What remains to be said when the evidence for the cause itself was left out. */
   const lesser: readonly string[] = ['registration/undiagnosed-timeout', 'crd/nodepool-not-ready-because-nodeclass'];
-  const partsOf = (cluster: Cluster): [string, (from: Cluster) => void][] => [
+  const partsOf = (cluster: FieldCluster): [string, (from: FieldCluster) => void][] => [
     ...[...new Set(cluster.objects.map(({ kind }) => kind as string))].flatMap(
-      (kind): [string, (from: Cluster) => void][] => [
+      (kind): [string, (from: FieldCluster) => void][] => [
         [`without ${kind}`, (from) => void (from.objects = from.objects.filter((one) => one.kind !== kind))],
         [`only ${kind}`, (from) => void (from.objects = from.objects.filter((one) => one.kind === kind))],
       ],
     ),
-    ...Object.keys(cluster.aws).map((name): [string, (from: Cluster) => void] => [
+    ...Object.keys(cluster.aws).map((name): [string, (from: FieldCluster) => void] => [
       `without ${name}`,
       (from) => void delete from.aws[name],
     ]),
