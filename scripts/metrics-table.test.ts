@@ -95,6 +95,8 @@ const table: Record<string, [type: string, ...labels: string[]]> = {
   voluntary_disruption_failed_validations_total: ['counter', 'consolidation_type'],
   voluntary_disruption_queue_failures_total: ['counter', ...decision],
   voluntary_disruption_terminate_first_decisions_total: ['counter', 'nodepool', 'reason', 'terminate_first_reason'],
+  pod_deletion_cost_nodes_with_pending_annotation_writes: ['gauge', 'nodepool'],
+  pod_deletion_cost_pod_annotation_writes_total: ['counter', 'result'],
   consolidation_score: ['histogram', 'decision', 'nodepool', 'policy'],
   consolidation_moves_total: ['counter', 'decision', 'nodepool', 'policy'],
   cloudprovider_duration_seconds: ['histogram', 'controller', 'method', 'provider'],

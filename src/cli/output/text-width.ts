@@ -45,7 +45,7 @@ export function wrapLines(text: string, width: number): string {
       if (textWidth(line) <= width) return [line];
       const [, blanks = '', item = '', rest = line] = /^( *)(\d+\. )?(.*)$/s.exec(line) ?? [];
       const below = ' '.repeat(blanks.length + item.length + (item === '' ? 2 : 0));
-      const [first = '', ...more] = wrapText(rest, Math.max(20, width - below.length));
+      const [first = '', ...more] = wrapText(rest, Math.max(10, width - below.length));
       return [`${blanks}${item}${first}`, ...more.map((each) => `${below}${each.trimStart()}`)];
     })
     .join('\n');
