@@ -15,7 +15,10 @@ export class PodIndex {
   private readonly versions = new Map<string, number>();
   private changes = 0;
 
-  /** Moves whenever the pods on the node change, so that what was computed from them can be kept until then. */
+  /**
+   * Moves whenever the pods on the node change, so that what was computed from them can be kept until then. Zero is a node
+   * without pods, whether it had some once or not: names of nodes come and go for ever, and none is remembered.
+   */
   versionOf(nodeName: string): number {
     return this.versions.get(nodeName) ?? 0;
   }
@@ -29,7 +32,7 @@ export class PodIndex {
     const key = keyOf(pod);
     const before = previous?.spec?.nodeName;
     const now = pod.spec?.nodeName;
-    if (before !== undefined && before !== now) this.unbind(before, key);
+    if (before && before !== now) this.unbind(before, key);
     if (now !== undefined && now !== '') {
       let pods = this.byNode.get(now);
       if (pods === undefined) this.byNode.set(now, (pods = new Map()));
@@ -42,15 +45,18 @@ export class PodIndex {
   delete(key: string): Pod | undefined {
     const previous = this.store.delete(key);
     this.decisions.forget(key);
-    if (previous?.spec?.nodeName !== undefined) this.unbind(previous.spec.nodeName, key);
+    if (previous?.spec?.nodeName) this.unbind(previous.spec.nodeName, key);
     return previous;
   }
 
   private unbind(nodeName: string, key: string): void {
     const pods = this.byNode.get(nodeName);
     pods?.delete(key);
-    this.versions.set(nodeName, ++this.changes);
-    if (pods?.size !== 0) return;
+    if (pods !== undefined && pods.size > 0) {
+      this.versions.set(nodeName, ++this.changes);
+      return;
+    }
     this.byNode.delete(nodeName);
+    this.versions.delete(nodeName);
   }
 }

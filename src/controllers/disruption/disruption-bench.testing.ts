@@ -48,6 +48,7 @@ export async function openDisruption(disruption: Partial<Disruption> = {}, setti
   return {
     bench,
     queue,
+    counts,
     loop,
     signal: stop.signal,
     stop: () => stop.abort(),

@@ -107,6 +107,13 @@ test('a replacement that would bring back what was replaced today is not made, b
   expect(new Set(at.reported('ReplacementLoop')).size).toBe(1);
   expect(at.reported('ReplacementLoop')[0]).toContain('c-1x-amd64-linux in test-zone-a (spot) was replaced');
   expect(at.bench.metrics.value('kerf_disruption_replacement_loops_total')).toBe(1);
+  const remembered = (): number => (at.loop as unknown as { inCircles: { size: number } }).inCircles.size;
+  expect(remembered()).toBe(1);
+  await at.bench.remove(nodeClaims, 'big');
+  const last = at.begin();
+  await at.bench.run(20_000);
+  await last;
+  expect(remembered()).toBe(0);
 });
 
 test('a command that cannot be started does not keep the next method from acting', async () => {

@@ -26,6 +26,7 @@ import { isKubeError } from '../../ports/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, concurrencyFor, inPass } from '../context.ts';
 import { healthOf, isRepairMethod } from '../health/health.ts';
+import { ClaimMemory } from '../nodeclaim/claim-memory.ts';
 import { instanceTypesOfPools, roundOver, snapshotFor } from '../planning.ts';
 import { DeletionCosts } from './deletion-costs.ts';
 import { removeLeftovers } from './marks.ts';
@@ -69,8 +70,8 @@ export class DisruptionLoop {
   private readonly foundNothing = new Map<Method, number>();
   /** What each method wants to know again. */
   private readonly memories = new Map<Method, MethodMemory>();
-  /** Claims, by uid, whose replacement would have brought back what was replaced. */
-  private readonly inCircles = new Set<string>();
+  /** Claims whose replacement would have brought back what was replaced. */
+  private readonly inCircles = new ClaimMemory<true>();
   private readonly deletionCosts = new DeletionCosts();
   /** What the last look was at. */
   private seen: Snapshot | undefined;
@@ -113,6 +114,7 @@ export class DisruptionLoop {
   async round(signal: AbortSignalLike): Promise<boolean> {
     const { queue } = this.parts;
     this.noticeLateness();
+    this.inCircles.forgetAllBut((name) => this.context.cluster.claims.get(name) !== undefined);
     await removeLeftovers(this.context, (name) => queue.has(name));
     tellProtections(this.context);
     this.deletionCosts.tellUnreadable(this.context);
@@ -211,9 +213,9 @@ export class DisruptionLoop {
   private noticeLoop(member: Member, message: string): void {
     const { metrics, report } = this.parts;
     report.goesInCircles(member, message);
-    const uid = member.machine.claim?.metadata.uid ?? member.name;
-    if (this.inCircles.has(uid)) return;
-    this.inCircles.add(uid);
+    const claim = this.context.cluster.claims.get(member.machine.claim?.metadata.name ?? '');
+    if (claim === undefined || this.inCircles.get(claim)) return;
+    this.inCircles.set(claim, true);
     metrics.loops.add({ nodepool: member.poolName ?? '' });
   }
 

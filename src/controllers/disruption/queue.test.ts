@@ -144,6 +144,8 @@ test('nodes count as leaving only after their replacements exist, and go only af
   await at.queue.start(replacing([a]), at.signal);
   expect(seen).toEqual([false]);
   expect(isLeft()).toBe(true);
+  const pending = (): number => (at.counts as unknown as { pending: ReadonlySet<string> }).pending.size;
+  expect(pending()).toBe(1);
   await at.bench.run(60_000);
   expect(await isGoing('a')).toBe(false);
   const replacement = (await at.bench.list<NodeClaim>(nodeClaims)).find(({ metadata }) => metadata.name !== 'a');
@@ -153,6 +155,7 @@ test('nodes count as leaving only after their replacements exist, and go only af
   await at.bench.machine('default', name, quiet);
   await at.bench.run(2_000);
   expect(await isGoing('a')).toBe(true);
+  expect(pending(), 'nothing is remembered once the command is over').toBe(0);
   expect(at.reported('DisruptionTerminating')).toEqual(['Disrupting Node: Drifted', 'Disrupting NodeClaim: Drifted']);
   expect(at.bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'drifted' })).toBe(1);
   expect(at.bench.metrics.value('karpenter_nodeclaims_created_total', { reason: 'drifted' })).toBe(1);

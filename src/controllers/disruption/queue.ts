@@ -41,6 +41,8 @@ interface Running {
   /** Names of the claims that go. */
   readonly claims: readonly string[];
   readonly keys: readonly string[];
+  /** Of a static pool: they count as nodes to be replaced until the command is over. */
+  readonly pending: readonly NodeClaim[];
   readonly replacements: { readonly name: string; isReady: boolean }[];
   readonly startedMs: number;
   /** Of the record of the decision, where records are kept. */
@@ -116,13 +118,13 @@ export class CommandQueue {
     const command = { ...wanted, members: wanted.members.filter((_, index) => marked.includes(names[index] ?? '')) };
     for (const name of names) if (!marked.includes(name)) this.queued.delete(name);
     const isStatic = command.replacements.some(({ kind }) => kind === 'template');
-    const going = marked.flatMap((name) => cluster.claims.get(name) ?? []);
-    if (isStatic) this.parts.counts.setPendingDisruption(going, true);
+    const pending = isStatic ? marked.flatMap((name) => cluster.claims.get(name) ?? []) : [];
+    this.parts.counts.setPendingDisruption(pending, true);
     let replacements: { name: string; isReady: boolean }[];
     try {
       replacements = await createReplacements(this.context, this.parts.counts, command);
     } catch (error) {
-      if (isStatic) this.parts.counts.setPendingDisruption(going, false);
+      this.parts.counts.setPendingDisruption(pending, false);
       throw error;
     }
     const keys = marked.flatMap((name) => cluster.machines.ofClaim(name)?.key ?? []);
@@ -131,7 +133,8 @@ export class CommandQueue {
     const id = this.newId();
     const made = replacements.map(({ name }) => name);
     const decision = await decideDisruption(this.context, command, { replacements: made, snapshot });
-    const run: Running = { id, command, claims: marked, keys, replacements, startedMs: clock.elapsed(), decision };
+    const startedMs = clock.elapsed();
+    const run: Running = { id, command, claims: marked, keys, pending, replacements, startedMs, decision };
     this.running.add(run);
     this.count(command);
     log.info('disrupting node(s)', {
@@ -220,6 +223,7 @@ export class CommandQueue {
       if (isStopping) return;
     }
     this.running.delete(run);
+    this.parts.counts.setPendingDisruption(run.pending, false);
     for (const name of run.claims) this.queued.delete(name);
   }
 
@@ -297,8 +301,7 @@ export class CommandQueue {
     const { cluster } = this.context;
     const { metrics, counts } = this.parts;
     cluster.mark(run.keys, false);
-    const claims = run.claims.flatMap((name) => cluster.claims.get(name) ?? []);
-    counts.setPendingDisruption(claims, false);
+    counts.setPendingDisruption(run.pending, false);
     await this.unmark(run.claims);
     const failed = run.replacements.filter(({ isReady }) => !isReady).length;
     // Once all are ready nodes go, and what came is needed.

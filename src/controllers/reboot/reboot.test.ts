@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { annotation, conditionType, label, type NodeClaim, taint } from '../../api/index.ts';
 import { CloudError, type Node, resources } from '../../ports/index.ts';
 import { EvictionQueue } from '../eviction/eviction-queue.ts';
+import { ClaimMemory } from '../nodeclaim/claim-memory.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { type Bench, openBench } from '../testing/bench.testing.ts';
 import { rebootController } from './reboot.ts';
@@ -113,6 +114,24 @@ describe('a reboot', () => {
     expect(reboot).toHaveBeenCalledTimes(1);
     expect(await condition(conditionType.rebooting)).toMatchObject({ status: 'False', reason: 'RebootSucceeded' });
   });
+});
+
+test.each<[string, () => Promise<unknown>]>([
+  ['its claim is deleted', () => bench.kube.delete(nodeClaims, { name: 'n' })],
+  [
+    'someone takes the request back',
+    () => bench.apply<NodeClaim>(nodeClaims, { metadata: { name: 'n' }, status: { conditions: [] } }),
+  ],
+])('nothing is remembered of a reboot when %s', async (_, end) => {
+  const noted = vi.spyOn(ClaimMemory.prototype, 'set');
+  await ask(0);
+  await bench.run(2_000);
+  const memories = noted.mock.contexts as ClaimMemory<unknown>[];
+  expect(memories.map(({ size }) => size)).toContain(1);
+  await end();
+  await bench.run(minuteMs);
+  expect(memories.map(({ size }) => size)).not.toContain(1);
+  noted.mockRestore();
 });
 
 describe('the claim ends', () => {

@@ -10,6 +10,7 @@ import { aboutClaim } from '../event-subjects.ts';
 import type { EvictionQueue } from '../eviction/eviction-queue.ts';
 import { drainOf } from '../node/termination/drain.ts';
 import { claimCondition, withCondition } from '../nodeclaim/claim-conditions.ts';
+import { ClaimMemory } from '../nodeclaim/claim-memory.ts';
 import { boundDrain } from '../nodeclaim/drain-bound.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
@@ -28,18 +29,18 @@ const dedupeMs = 30 * 60_000;
 export function rebootController(context: ControllerContext, evictions: EvictionQueue): Controller {
   const { cloud, clock, cluster, kube, log, recorder, time } = context;
   const metrics = rebootMetrics(context.metrics);
-  /** When the provider was first asked, and when it agreed, by uid of the claim; lost with the process, and then begun anew. */
-  const askedMs = new Map<string, number>();
-  const issuedMs = new Map<string, number>();
+  /** When the provider was first asked, and when it agreed; lost with the process, and then begun anew. */
+  const askedMs = new ClaimMemory<number>();
+  const issuedMs = new ClaimMemory<number>();
 
   const tell = (claim: NodeClaim, type: 'Normal' | 'Warning', reason: string, message: string): void => {
     const dedupeValues = [claim.metadata.uid ?? '', String(requestedMs(claim))];
     recorder.publish({ subject: aboutClaim(claim), type, reason, message, dedupeValues, dedupeMs });
   };
 
-  const forget = ({ metadata: { uid = '' } }: NodeClaim): void => {
-    askedMs.delete(uid);
-    issuedMs.delete(uid);
+  const forget = (claimName: string): void => {
+    askedMs.forget(claimName);
+    issuedMs.forget(claimName);
   };
 
   const setTaint = async (node: Node, isWanted: boolean): Promise<Node> => {
@@ -80,7 +81,7 @@ export function rebootController(context: ControllerContext, evictions: Eviction
     const noted = await patchObject(kube, nodeClaims, claim, clean, { locked: true });
     const change = { type: conditionType.rebooting, status: 'False', reason, message } as const;
     await write(noted, withCondition(noted, change, clock.now()));
-    forget(claim);
+    forget(claim.metadata.name ?? '');
     log.info('reboot is over', { controller: name, NodeClaim: { name: claim.metadata.name }, reason });
   };
 
@@ -96,7 +97,7 @@ export function rebootController(context: ControllerContext, evictions: Eviction
       const grace = graceOf(claim);
       const bounded = typeof grace === 'number' ? await boundDrain(context, claim, grace) : claim;
       await endClaim(context, bounded, { code: conditionReason.rebootFailed, message, silent: true });
-      forget(claim);
+      forget(claim.metadata.name ?? '');
       log.info('reboot failed, replacing node', { controller: name, NodeClaim: { name: claim.metadata.name }, result });
     }
     tell(claim, 'Warning', conditionReason.rebootFailed, message);
@@ -106,9 +107,8 @@ export function rebootController(context: ControllerContext, evictions: Eviction
 
   /** By when the present step has to be over. */
   const deadlineMs = (claim: NodeClaim): number | undefined => {
-    const uid = claim.metadata.uid ?? '';
-    if (isIssued(claim)) return Math.max(issuedMs.get(uid) ?? 0, issuedAtMs(claim)) + recoverMs;
-    const startedMs = askedMs.get(uid);
+    if (isIssued(claim)) return Math.max(issuedMs.get(claim) ?? 0, issuedAtMs(claim)) + recoverMs;
+    const startedMs = askedMs.get(claim);
     return startedMs === undefined ? undefined : startedMs + issueMs;
   };
 
@@ -133,7 +133,7 @@ export function rebootController(context: ControllerContext, evictions: Eviction
     const rebooting = { type: conditionType.rebooting, status: 'True', message } as const;
     const next = withCondition(claim, { ...rebooting, reason: conditionReason.rebootIssued }, clock.now());
     const initialized = { type: conditionType.initialized, status: 'Unknown', message: 'node is rebooting' } as const;
-    issuedMs.set(claim.metadata.uid ?? '', clock.now());
+    issuedMs.set(claim, clock.now());
     await write(claim, withCondition(next, { ...initialized, reason: conditionReason.rebooting }, clock.now()));
     await uninitialized(node);
     return again(lookMs);
@@ -143,7 +143,6 @@ export function rebootController(context: ControllerContext, evictions: Eviction
     const grace = graceOf(found);
     if (typeof grace === 'string') return fail(found, seen, 'invalid_request', `invalid reboot request: ${grace}`);
     const node = await setTaint(seen, true);
-    const uid = found.metadata.uid ?? '';
     const before = found.metadata.annotations?.[annotation.rebootPreBootId];
     // It happened already: asked by a process that did not live to note it.
     if (isNewBoot(found, node)) return issued(found, node);
@@ -156,7 +155,7 @@ export function rebootController(context: ControllerContext, evictions: Eviction
       claim = await patchObject(kube, nodeClaims, found, noted, { locked: true });
       cluster.setClaim(claim);
     }
-    if (!askedMs.has(uid)) askedMs.set(uid, clock.now());
+    if (askedMs.get(claim) === undefined) askedMs.set(claim, clock.now());
     if (cloud.reboot === undefined) {
       return fail(claim, node, 'provider_error', 'reboot not implemented by the cloud provider');
     }
@@ -204,9 +203,8 @@ export function rebootController(context: ControllerContext, evictions: Eviction
     concurrency: 10,
     async reconcile(key) {
       const claim = cluster.claims.get(key);
-      if (claim === undefined || claimCondition(claim, conditionType.rebooting)?.status !== 'True') return done;
-      if (claim.metadata.deletionTimestamp !== undefined) {
-        forget(claim);
+      if (claim === undefined || !isRebooting(claim)) {
+        forget(key);
         return done;
       }
       try {
@@ -230,6 +228,9 @@ const issuedAtMs = (claim: NodeClaim): number => Math.max(timeOf(claim, conditio
 
 const isIssued = (claim: NodeClaim): boolean =>
   claimCondition(claim, conditionType.rebooting)?.reason === conditionReason.rebootIssued;
+
+const isRebooting = (claim: NodeClaim): boolean =>
+  claim.metadata.deletionTimestamp === undefined && claimCondition(claim, conditionType.rebooting)?.status === 'True';
 
 const bootOf = (node: Node): string => node.status?.nodeInfo?.bootID ?? '';
 

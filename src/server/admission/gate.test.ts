@@ -99,6 +99,39 @@ describe('the gate', () => {
     expect(gate.refused.size).toBe(0);
   });
 
+  test('forgets what went while no one watched, whether the next look is a list, a list of pages or a watch', async () => {
+    const gate = new AdmissionGate();
+    const held = (): number =>
+      gate.refused.size + (gate as unknown as { admitted: ReadonlyMap<string, unknown> }).admitted.size;
+    const everything = (): KubeObject[] => [pool('good', sound), pool('bad', {}), claim('elsewhere')];
+    const fill = (): Promise<unknown> => gate.kube(serving(everything())).list(nodePools);
+    await fill();
+    expect(held()).toBe(3);
+    await gate.kube(serving([pool('good', sound)])).list(nodePools);
+    expect(held(), 'the pool that is left and the object of another kind').toBe(2);
+    await fill();
+    const pages: Record<string, object> = {
+      '': { items: [pool('good', sound)], continue: 'second', resourceVersion: '1' },
+      second: { items: [pool('other', sound)], resourceVersion: '1' },
+    };
+    const paged = gate.kube({
+      list: async (_: unknown, asked: { continue?: string }) => pages[asked.continue ?? ''],
+    } as never);
+    await paged.list(nodePools, {});
+    expect(held(), 'after the first page').toBe(3);
+    await paged.list(nodePools, { continue: 'second' });
+    expect(held(), 'after the last page').toBe(3);
+    expect([...gate.refused.keys()]).toEqual(['NodeClaim//elsewhere']);
+    await gate.kube(serving([])).list(nodePools, { labelSelector: 'a=b' });
+    expect(held(), 'a list of some of them proves nothing').toBe(3);
+    const initial = [
+      { type: 'ADDED', object: pool('other', sound) },
+      { type: 'BOOKMARK', resourceVersion: '2', initialEventsEnd: true },
+    ] as const;
+    for await (const _ of gate.kube(serving([], [...initial])).watch(nodePools, { sendInitialEvents: true }));
+    expect(held(), 'after a watch that began with all of them').toBe(2);
+  });
+
   test('does not look at kinds of others', async () => {
     const events = [{ type: 'ADDED' as const, object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } } }];
     expect(await watched(new AdmissionGate().kube(serving([], events)), resources.pods as Resource)).toEqual([

@@ -3,8 +3,11 @@
 // is and what is wrong with it is kept for the controller that tells its owner.
 import { kinds } from '../../api/index.ts';
 import type { Refused } from '../../controllers/index.ts';
-import type { Kube, KubeObject, Resource, WatchEvent } from '../../ports/index.ts';
+import type { Kube, KubeList, KubeObject, ListOptions, Resource, WatchEvent } from '../../ports/index.ts';
 import { specProblems } from './spec-problems.ts';
+
+/** Lists of several pages at a time; who gives one up does not say so. */
+const mostListings = 16;
 
 export class AdmissionGate {
   /** By kind and name. */
@@ -12,7 +15,9 @@ export class AdmissionGate {
   /** Hears the key of everything refused anew. */
   onRefused: (key: string) => void = () => {};
   /** Generations that were found in order: a spec is looked at once. */
-  private readonly admitted = new Map<string, number>();
+  private readonly admitted = new Map<string, { key: string; generation: number }>();
+  /** Lists under way, by the token of their next page. */
+  private readonly listing = new Map<string, Set<string>>();
 
   kube(kube: Kube): Kube {
     return {
@@ -20,11 +25,14 @@ export class AdmissionGate {
       list: async (resource, options) => {
         const list = await kube.list(resource, options);
         if (!isOurs(resource)) return list;
-        return { ...list, items: list.items.filter((object) => this.admits(resource, object)) };
+        const items = list.items.filter((object) => this.admits(resource, object));
+        if (isWhole(options)) this.notePage(resource, list, options?.continue);
+        return { ...list, items };
       },
       watch: (resource, options) => {
         const events = kube.watch(resource, options);
-        return isOurs(resource) ? this.watched(resource, events) : events;
+        if (!isOurs(resource)) return events;
+        return this.watched(resource, events, isWhole(options) && options?.sendInitialEvents === true);
       },
       create: (resource, object, options) => kube.create(resource, object, options),
       replace: (resource, object, options) => kube.replace(resource, object, options),
@@ -38,10 +46,18 @@ export class AdmissionGate {
   private async *watched<T extends KubeObject>(
     resource: Resource<T>,
     events: AsyncIterable<WatchEvent<T>>,
+    beginsWithAll: boolean,
   ): AsyncGenerator<WatchEvent<T>> {
+    let initial = beginsWithAll ? new Set<string>() : undefined;
     for await (const event of events) {
-      if (event.type === 'BOOKMARK') yield event;
-      else if (event.type === 'DELETED') {
+      if (event.type === 'BOOKMARK') {
+        if (event.initialEventsEnd && initial !== undefined) this.forgetOthers(resource, initial);
+        if (event.initialEventsEnd) initial = undefined;
+        yield event;
+        continue;
+      }
+      initial?.add(keyOf(event.object));
+      if (event.type === 'DELETED') {
         this.forget(event.object);
         yield event;
       } else if (this.admits(resource, event.object)) yield event;
@@ -51,12 +67,12 @@ export class AdmissionGate {
 
   private admits(resource: Resource, object: KubeObject): boolean {
     const { uid = '', generation = 0 } = object.metadata;
-    if (this.admitted.get(uid) === generation) return true;
+    if (this.admitted.get(uid)?.generation === generation) return true;
     const key = keyOf(object);
     const problems = specProblems(object);
     if (problems.length === 0) {
       this.refused.delete(key);
-      if (uid !== '') this.admitted.set(uid, generation);
+      if (uid !== '') this.admitted.set(uid, { key, generation });
       return true;
     }
     this.admitted.delete(uid);
@@ -66,11 +82,38 @@ export class AdmissionGate {
     return false;
   }
 
+  /** What went while no one watched is not in the next whole list. */
+  private notePage(
+    resource: Resource,
+    { items, continue: next }: KubeList<KubeObject>,
+    token: string | undefined,
+  ): void {
+    const known = token === undefined ? new Set<string>() : this.listing.get(token);
+    if (token !== undefined) this.listing.delete(token);
+    if (known === undefined) return;
+    for (const object of items) known.add(keyOf(object));
+    if (next === undefined) return this.forgetOthers(resource, known);
+    this.listing.set(next, known);
+    for (const oldest of this.listing.keys()) {
+      if (this.listing.size <= mostListings) return;
+      this.listing.delete(oldest);
+    }
+  }
+
+  private forgetOthers(resource: Resource, there: ReadonlySet<string>): void {
+    const isGone = (key: string): boolean => key.startsWith(`${resource.kind}/`) && !there.has(key);
+    for (const key of this.refused.keys()) if (isGone(key)) this.refused.delete(key);
+    for (const [uid, { key }] of this.admitted) if (isGone(key)) this.admitted.delete(uid);
+  }
+
   private forget(object: KubeObject): void {
     this.admitted.delete(object.metadata.uid ?? '');
     this.refused.delete(keyOf(object));
   }
 }
+
+const isWhole = (asked: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> | undefined): boolean =>
+  asked?.namespace === undefined && asked?.labelSelector === undefined && asked?.fieldSelector === undefined;
 
 const isOurs = ({ group, kind }: Resource): boolean => kinds.some((each) => each.group === group && each.kind === kind);
 

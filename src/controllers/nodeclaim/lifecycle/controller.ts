@@ -27,12 +27,8 @@ export function lifecycleController(
 ): Controller {
   const { cluster, clock, kube, settings, isManaged } = context;
   const launcher = new ClaimLauncher(context, metrics, health);
-  const steps = [
-    launcher.step,
-    registration(context, metrics, health),
-    initialization(context),
-    liveness(context, metrics, health),
-  ];
+  const alive = liveness(context, metrics, health);
+  const steps = [launcher.step, registration(context, metrics, health), initialization(context), alive.step];
   const terminate = terminating(context, metrics, launcher, removals);
 
   const live = async (found: NodeClaim): Promise<Outcome> => {
@@ -96,6 +92,7 @@ export function lifecycleController(
     backoff: { baseMs: 1_000, maxMs: 60_000 },
     async reconcile(key) {
       const claim = cluster.claims.get(key);
+      if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) alive.forget(key);
       if (claim === undefined || !isManaged(claim.spec.nodeClassRef)) return done;
       try {
         if (claim.metadata.deletionTimestamp === undefined) return await live(claim);

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { conditionOf } from '../../../api/index.ts';
 import { CloudError, KubeError, type Node, resources } from '../../../ports/index.ts';
 import { takeSnapshot } from '../../../state/index.ts';
 import { nodeClaims, nodePools } from '../../own-resources.ts';
 import { type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
+import { ClaimMemory } from '../claim-memory.ts';
 
 const minute = 60_000;
 const disrupted = 'karpenter_nodeclaims_disrupted_total';
@@ -118,6 +119,25 @@ describe('a claim whose node does not register', () => {
     };
     await bench.run(20 * minute);
     expect(await bench.isGone()).toBe(false);
+  });
+
+  test('is forgotten when someone else deletes it, however long its node was waited for', async () => {
+    const noted = vi.spyOn(ClaimMemory.prototype, 'set');
+    await bench.makeClaim();
+    const patch = bench.kube.patch.bind(bench.kube);
+    bench.kube.patch = async (resource, ref, change, options) => {
+      if (resource.plural === 'nodes') throw new KubeError({ status: 403, reason: 'Forbidden', message: 'no' });
+      return patch(resource, ref, change, options);
+    };
+    const providerID = (await bench.claim()).status?.providerID ?? '';
+    await bench.kube.create(resources.nodes, { metadata: { name: 'a' }, spec: { providerID } });
+    await bench.run(16 * minute);
+    const memories = noted.mock.contexts as ClaimMemory<unknown>[];
+    expect(memories.map(({ size }) => size)).toContain(1);
+    await bench.kube.delete(nodeClaims, { name: (await bench.claim()).metadata.name ?? '' });
+    await bench.run(minute);
+    expect(memories.map(({ size }) => size)).not.toContain(1);
+    noted.mockRestore();
   });
 
   test('is left alone once it registered', async () => {

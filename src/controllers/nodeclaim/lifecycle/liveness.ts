@@ -7,6 +7,7 @@ import { formatGoDuration, parseTime } from '../../../base/index.ts';
 import { type ControllerContext, untrustedClockMs } from '../../context.ts';
 import { storedNodes } from '../../ownership/stored.ts';
 import { claimCondition, whyNotRegistered } from '../claim-conditions.ts';
+import { ClaimMemory } from '../claim-memory.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import { endClaim } from '../end-claim.ts';
 import type { HealthReporter } from '../health-reporter.ts';
@@ -24,25 +25,25 @@ const freshMs = 5_000;
 class JoinedNodes {
   private readonly context: ControllerContext;
   private listed: { atMs: number; ids: Promise<ReadonlySet<string>> } | undefined;
-  /** When this process first found a claim's time up and its node there, by the claim's uid. */
-  private readonly since = new Map<string, number>();
+  /** When this process first found a claim's time up and its node there. */
+  private readonly since = new ClaimMemory<number>();
 
   constructor(context: ControllerContext) {
     this.context = context;
   }
 
   /** The claim's node has joined, and has not yet had its time to be registered by this process. */
-  async deserves({ metadata, status }: NodeClaim): Promise<boolean> {
-    const providerID = status?.providerID;
+  async deserves(claim: NodeClaim): Promise<boolean> {
+    const providerID = claim.status?.providerID;
     if (providerID === undefined || !(await this.stored()).has(providerID)) return false;
     const nowMs = this.context.clock.elapsed();
-    const sinceMs = this.since.get(metadata.uid ?? '') ?? nowMs;
-    this.since.set(metadata.uid ?? '', sinceMs);
+    const sinceMs = this.since.get(claim) ?? nowMs;
+    this.since.set(claim, sinceMs);
     return nowMs - sinceMs < registrationTimeoutMs;
   }
 
-  forget({ metadata }: NodeClaim): void {
-    this.since.delete(metadata.uid ?? '');
+  forget(name: string): void {
+    this.since.forget(name);
   }
 
   private stored(): Promise<ReadonlySet<string>> {
@@ -58,12 +59,18 @@ class JoinedNodes {
   }
 }
 
-export function liveness(context: ControllerContext, metrics: ClaimMetrics, health: HealthReporter): Step {
+export interface Liveness {
+  step: Step;
+  /** The claim of that name is going or gone, whoever ended it. */
+  forget(name: string): void;
+}
+
+export function liveness(context: ControllerContext, metrics: ClaimMetrics, health: HealthReporter): Liveness {
   const { clock, ledger, log, time } = context;
   const joined = new JoinedNodes(context);
-  return async (claim) => {
+  const step: Step = async (claim) => {
     if (claimCondition(claim, conditionType.registered)?.status === 'True') {
-      joined.forget(claim);
+      joined.forget(claim.metadata.name ?? '');
       return { claim };
     }
     // A probe waits for capacity, and ends by its own rule (see launch.ts).
@@ -85,7 +92,6 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
       const isUnseen = condition.status === 'Unknown' && condition.reason !== conditionReason.registrationHookPending;
       if (type === conditionType.registered && isUnseen && (await joined.deserves(claim)))
         return { claim, againMs: lookAgainMs };
-      joined.forget(claim);
       await health.failed(claim);
       const span = formatGoDuration(limitMs);
       const why = whyNotRegistered(claim);
@@ -114,4 +120,5 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
     }
     return Number.isFinite(againMs) ? { claim, againMs } : { claim };
   };
+  return { step, forget: (name) => joined.forget(name) };
 }
