@@ -7,7 +7,8 @@ import { evidenceOf, type MachineType } from './evidence.ts';
 import type { Diagnosis, FailureId, Sighting, TextKind } from './failure.ts';
 import { objectTexts } from './object-texts.ts';
 import { Objects } from './objects.ts';
-import { type Codec, TextScanner } from './text/scan.ts';
+import type { Codec } from './text/lines.ts';
+import { TextScanner } from './text/scan.ts';
 
 export interface CaseEvidence {
   /** A text that someone asks about. */

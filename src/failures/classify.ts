@@ -4,7 +4,8 @@ import { catalogue } from './catalogue.ts';
 import { diagnose } from './diagnose.ts';
 import { type EvidenceInput, evidenceOf } from './evidence.ts';
 import type { Finding, Sighting, TextKind } from './failure.ts';
-import { type Codec, TextScanner } from './text/scan.ts';
+import type { Codec } from './text/lines.ts';
+import { TextScanner } from './text/scan.ts';
 
 /** Console output is at most 64 KiB; an error message far less. Longer texts end here. */
 const longestText = 256 * 1024;

@@ -24,6 +24,7 @@ export { apiServerGroups } from './network-rules.ts';
 export { objectTexts } from './object-texts.ts';
 export { Objects } from './objects.ts';
 export { failuresPage } from './reference-page.ts';
-export { type Codec, type ScannedText, TextScanner, type TextSource } from './text/scan.ts';
+export type { Codec } from './text/lines.ts';
+export { type ScannedText, TextScanner, type TextSource } from './text/scan.ts';
 export { stillOpen } from './text/still-open.ts';
 export { pageOf, pointerTo, reasonOf, saidOf } from './words.ts';

@@ -233,6 +233,38 @@ describe('a text', () => {
     expect(out).toContain('harmless  ami/nodeadm-content-type-warning');
   });
 
+  const refusal = 'E0606 "Unable to register node with API server" err="Unauthorized" node="é"\r\n';
+  const little = Buffer.from(refusal, 'utf16le');
+  const big = Buffer.from(little).swap16();
+  test.each([
+    ['UTF-8 with a mark', Buffer.from(`\ufeff${refusal}`)],
+    ['UTF-16, little end first', Buffer.concat([Buffer.from([0xff, 0xfe]), little])],
+    ['UTF-16, big end first', Buffer.concat([Buffer.from([0xfe, 0xff]), big])],
+    ['UTF-16 without a mark', little],
+    ['UTF-16 without a mark, big end first', big],
+  ])('in %s is read', async (name, content) => {
+    const file = join(root, `${name}.log`);
+    writeFileSync(file, content);
+    const { code, out } = await runCommand(configure, ['-f', file, '-o', 'json']);
+    expect(JSON.parse(out)).toMatchObject({
+      findings: [
+        { id: 'registration/node-role-not-mapped', evidence: [{ text: expect.stringContaining('node="é"') }] },
+      ],
+    });
+    expect(code).toBe(1);
+  });
+
+  test('that is not text cannot be looked at', async () => {
+    const folder = bundle('binary', {
+      'core.dump': Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62, 0]),
+      'karpenter.log.gz': gzipSync(refusal.repeat(50)),
+    });
+    for (const name of ['core.dump', 'karpenter.log.gz'])
+      await expect(runCommand(configure, ['-f', join(folder, name)])).rejects.toThrow(
+        `${name} as text: it is a binary file; an archive goes with --bundle`,
+      );
+  });
+
   test('lines before --since do not count', async () => {
     const lines = '2026-03-01T08:00:00Z panic: "" not a valid CLUSTER_ENDPOINT URL\n2026-03-01T12:00:00Z ok\n';
     expect((await text(lines, '--since', '2h')).code).toBe(0);

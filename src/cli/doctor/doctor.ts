@@ -107,7 +107,14 @@ async function gather(terminal: Terminal, flags: Flags): Promise<Gathered> {
     { source: filename === '-' ? 'stdin' : filename, kind: 'asked' },
     filename === '-' ? bytesOf(terminal.stdin) : await openText(filename),
   );
-  return gathering.finish({ isAsked: true });
+  const gathered = gathering.finish({ isAsked: true });
+  const [unread] = gathered.notUnderstood;
+  if (unread !== undefined)
+    throw new KerfError(
+      'InputUnreadable',
+      `cannot read ${unread.path} as text: it is ${unread.reason}; an archive goes with --bundle, a packed log through zcat: zcat ${filename === '-' ? 'file.gz' : filename} | kerf doctor -f -`,
+    );
+  return gathered;
 }
 
 /** A live cluster: the same files, read in place, and written down if asked. */

@@ -23,6 +23,7 @@ import { manifestsIn } from '../manifests/parse.ts';
 import { ByteSource } from './bundle/byte-source.ts';
 import type { EntryItem, Skipped } from './bundle/entry.ts';
 import { LimitReached } from './bundle/entry.ts';
+import { encodingOf, utf8Of } from './bundle/text-encoding.ts';
 import { jsonItems } from './json-items.ts';
 import { kindsNamed, type Place, placeOf } from './layout.ts';
 import { slim } from './slim.ts';
@@ -34,6 +35,8 @@ export const codec: Codec = { encode: (text) => encoder.encode(text), decode: (b
 /** How kubectl and client libraries begin a List. */
 const listHead =
   /^\s*\{\s*(?:"apiVersion"\s*:\s*"[^"]*"\s*,\s*)?(?:"kind"\s*:\s*"\w*List"\s*,\s*)?(?:"metadata"\s*:\s*\{[^{}]*\}\s*,\s*)?"items"\s*:\s*\[/;
+
+const binary = 'a binary file';
 
 /** Largest file of objects or answers that is held in memory. */
 const longestDocument = 400 * 1024 ** 2;
@@ -75,16 +78,13 @@ export class Gathering {
 
   /** A text from somewhere. */
   async addText(source: TextSource, chunks: AsyncIterable<Uint8Array>, group = source.source): Promise<void> {
-    const stream = this.scanner.open(source);
-    let isFirst = true;
-    for await (const chunk of chunks) {
-      if (isFirst && isBinary(chunk)) {
-        this.notUnderstood.push({ path: source.source, reason: 'a binary file' });
-        return;
-      }
-      isFirst = false;
-      stream.push(chunk);
+    const text = await utf8Of(chunks);
+    if (text === undefined) {
+      this.notUnderstood.push({ path: source.source, reason: binary });
+      return;
     }
+    const stream = this.scanner.open(source);
+    for await (const chunk of text) stream.push(chunk);
     this.keep(source, group, stream.end());
   }
 
@@ -240,15 +240,9 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
     parts.push(part);
   }
   const bytes = Buffer.concat(parts);
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  if (isBinary(bytes)) throw new Error('a binary file');
-  return decoder.decode(bytes);
-}
-
-/** Text has no zero bytes, but for UTF-16, which begins with a mark. */
-function isBinary(chunk: Uint8Array): boolean {
-  if (chunk[0] === 0xff && chunk[1] === 0xfe) return false;
-  return chunk.subarray(0, 8192).includes(0);
+  const encoding = encodingOf(bytes);
+  if (encoding === undefined) throw new Error(binary);
+  return encoding === 'utf-8' ? decoder.decode(bytes) : new TextDecoder(encoding).decode(bytes);
 }
 
 /** The aws command decodes console output; other tools leave it as it came. */

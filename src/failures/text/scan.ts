@@ -4,8 +4,21 @@
 // What a text yields: for each sign its first places, how often it stands there, and whether a milestone came after the
 // last one (then the trouble is over and nothing is reported).
 import type { Failure, FailureId, Milestone, ObjectRef, Sighting, Sign, TextKind } from '../failure.ts';
-import { cleanContinuation, cleanText, timeIn } from './clean.ts';
+import { cleanText, timeIn } from './clean.ts';
 import { Keywords } from './keywords.ts';
+import {
+  type Codec,
+  firstTouching,
+  lastTimeIn,
+  lineEnd,
+  linesAbove,
+  linesAfter,
+  linesBefore,
+  linesBelow,
+  shorten,
+  type Wrapped,
+  wrappedLines,
+} from './lines.ts';
 import { marks, milestones } from './milestones.ts';
 
 /** Places kept per sign and text; more add nothing for a reader. */
@@ -16,19 +29,9 @@ const sampleAfter = 200;
 const reach = 4_000;
 /** Longest stretch without a line break that is taken as one line. */
 const longestLine = 1 << 20;
-const linesBefore = 3;
-const linesAfter = 4;
 /** A log this short may have ended before it could say whose it is. */
 const shortLog = 50;
 const ownName = /karpenter|kerf/i;
-/** Wider matches are two unrelated lines. */
-const shownChars = 400;
-
-/** Between text and bytes; the inner rooms have no TextDecoder, so the edge brings one. */
-export interface Codec {
-  encode(text: string): Uint8Array;
-  decode(bytes: Uint8Array): string;
-}
 
 interface Target {
   id?: FailureId;
@@ -105,14 +108,6 @@ export interface ScannedText {
   milestones: readonly { milestone: Milestone; timeMs: number | undefined }[];
 }
 
-interface Wrapped {
-  before: string[];
-  own: string;
-  after: string[];
-  /** A line ends inside a word: the width of a terminal broke it. */
-  isCut: boolean;
-}
-
 interface SeenLines {
   buffer: Uint8Array;
   from: number;
@@ -138,7 +133,6 @@ export class TextStream {
   private from = 0;
   /** Line number (from 1) of `#from`. */
   private line: number;
-  private isWide: boolean | undefined;
   private seen: SeenLines | undefined;
   /** Marks that were seen: once says it all. */
   private readonly done: Uint8Array;
@@ -152,12 +146,9 @@ export class TextStream {
 
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
-    // PowerShell writes UTF-16: without its zero bytes the ASCII part reads as usual.
-    this.isWide ??= chunk[0] === 0xff && chunk[1] === 0xfe;
-    const bytes = this.isWide ? chunk.filter((byte) => byte !== 0) : chunk;
-    const joined = new Uint8Array(this.buffer.length + bytes.length);
+    const joined = new Uint8Array(this.buffer.length + chunk.length);
     joined.set(this.buffer);
-    joined.set(bytes, this.buffer.length);
+    joined.set(chunk, this.buffer.length);
     this.buffer = joined;
     let to = this.buffer.length;
     // The last lines wait for those that may follow.
@@ -344,78 +335,4 @@ export class TextStream {
     if (reached.has('otherComponent')) return false;
     return kind !== 'log' || (this.line < shortLog && ownName.test(source));
   }
-}
-
-/** Narrower terminals are rare, and short lines end where their sentence does. */
-const narrowest = 60;
-
-function wrappedLines(codec: Codec, buffer: Uint8Array, lineStart: number, end: number, raw: string): Wrapped {
-  const above = linesAbove(codec, buffer, lineStart, linesBefore);
-  const below = linesBelow(codec, buffer, end, linesAfter);
-  const lines = [...above, raw, ...below];
-  const isCut = lines.some(
-    (line, index) => line.length >= narrowest && /\w$/.test(line) && /^\w/.test(lines[index + 1] ?? ''),
-  );
-  return {
-    before: above.map(cleanContinuation),
-    own: cleanContinuation(raw),
-    after: below.map(cleanContinuation),
-    isCut,
-  };
-}
-
-function lineEnd(buffer: Uint8Array, from: number): number {
-  const end = buffer.indexOf(10, from);
-  return end < 0 ? buffer.length : end;
-}
-
-function linesAbove(codec: Codec, buffer: Uint8Array, lineStart: number, count: number): string[] {
-  const lines: string[] = [];
-  let end = lineStart - 1;
-  while (end > 0 && lines.length < count) {
-    const start = buffer.lastIndexOf(10, end - 1) + 1;
-    lines.unshift(codec.decode(buffer.subarray(Math.max(start, end - 1_000), end)));
-    end = start - 1;
-  }
-  return lines;
-}
-
-function linesBelow(codec: Codec, buffer: Uint8Array, end: number, count: number): string[] {
-  const lines: string[] = [];
-  let start = end + 1;
-  while (start < buffer.length && lines.length < count) {
-    const next = lineEnd(buffer, start);
-    lines.push(codec.decode(buffer.subarray(start, Math.min(next, start + 1_000))));
-    start = next + 1;
-  }
-  return lines;
-}
-
-function firstTouching(pattern: RegExp, text: string, from: number, to: number): RegExpExecArray | undefined {
-  const everywhere = new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`);
-  for (let tries = 0; tries < 8; tries += 1) {
-    const match = everywhere.exec(text);
-    if (match === null) return undefined;
-    if (match.index < to && match.index + match[0].length > from) return match;
-    everywhere.lastIndex = match.index + 1;
-  }
-  return undefined;
-}
-
-function shorten(raw: string, matched: string): string {
-  const text = raw.trim();
-  if (text.length <= shownChars) return text;
-  const at = Math.max(0, text.indexOf(matched.slice(0, 30)));
-  const start = Math.max(0, at - 80);
-  return `${start > 0 ? '…' : ''}${text.slice(start, start + shownChars)}…`;
-}
-
-function lastTimeIn(codec: Codec, buffer: Uint8Array): number | undefined {
-  const tail = codec.decode(buffer.subarray(Math.max(0, buffer.length - 16_384)));
-  let last: number | undefined;
-  for (const line of tail.split('\n')) {
-    const time = timeIn(line);
-    if (time !== undefined && (last === undefined || time > last)) last = time;
-  }
-  return last;
 }

@@ -1,8 +1,11 @@
 // v1beta1 allowed consolidateAfter only with WhenEmpty; v1 requires it with every policy.
-import type { Failure, Found } from '../../failure.ts';
+import type { Failure, FailureId, Found, Sighting } from '../../failure.ts';
 import { at, textAt } from '../../fields.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
 import { anyOf, kinds, texts } from '../../needs.ts';
+
+/** What else the API server says of a NodePool of v1beta1 that is applied as v1. */
+const sameManifest: readonly FailureId[] = ['crd/consolidation-policy-renamed', 'crd/nodeclassref-incomplete'];
 
 export const consolidateAfterNotAllowedV1beta1: Failure = {
   id: 'crd/consolidate-after-not-allowed-v1beta1',
@@ -22,18 +25,12 @@ export const consolidateAfterNotAllowedV1beta1: Failure = {
       pattern: /spec\.disruption\.(?<required>consolidateAfter): Required value/i,
     },
   ],
-  fromText: (sightings) => [
-    foundIn(sightings, {
-      summary: sightings.every(({ groups }) => groups['required'] !== undefined)
-        ? 'spec.disruption is written without consolidateAfter, which v1 requires there.'
-        : 'v1beta1 allows consolidateAfter only with consolidationPolicy WhenEmpty.',
-      fix: [
-        'On v1: write spec.disruption.consolidateAfter beside the policy, for instance consolidateAfter: 1m.',
-        'Best: move the NodePool to karpenter.sh/v1 (kerf convert -f <the manifest>), where consolidateAfter goes with every policy.',
-        'On v1beta1: remove spec.disruption.consolidateAfter, or write consolidationPolicy: WhenEmpty.',
-      ],
-    }),
-  ],
+  fromText: (sightings, evidence) => {
+    const isRequired = sightings.every(({ groups }) => groups['required'] !== undefined);
+    // One manifest of v1beta1 applied as v1: the other entry's fix says this too.
+    if (isRequired && sameManifest.some((id) => evidence.sightings.has(id))) return [];
+    return [found(sightings, isRequired)];
+  },
   check({ objects }): Found[] {
     const pools = objects
       .of('NodePool')
@@ -65,3 +62,16 @@ export const consolidateAfterNotAllowedV1beta1: Failure = {
     ];
   },
 };
+
+function found(sightings: readonly Sighting[], isRequired: boolean): Found {
+  return foundIn(sightings, {
+    summary: isRequired
+      ? 'spec.disruption is written without consolidateAfter, which v1 requires there.'
+      : 'v1beta1 allows consolidateAfter only with consolidationPolicy WhenEmpty.',
+    fix: [
+      'On v1: write spec.disruption.consolidateAfter beside the policy, for instance consolidateAfter: 1m.',
+      'Best: move the NodePool to karpenter.sh/v1 (kerf convert -f <the manifest>), where consolidateAfter goes with every policy.',
+      'On v1beta1: remove spec.disruption.consolidateAfter, or write consolidationPolicy: WhenEmpty.',
+    ],
+  });
+}

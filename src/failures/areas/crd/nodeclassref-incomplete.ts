@@ -33,6 +33,7 @@ export const nodeclassrefIncomplete: Failure = {
         'nodeClassRef of a NodePool is incomplete: v1 requires group, kind and name, and knows no apiVersion there.',
       fix: [
         'spec.template.spec.nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}',
+        'v1 also requires spec.disruption.consolidateAfter where disruption is written: 0s keeps the old behaviour.',
         'kerf convert -f <the manifest> writes it for you.',
       ],
     }),

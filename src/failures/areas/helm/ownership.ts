@@ -12,9 +12,9 @@ const definitions = [
   'nodeoverlays.karpenter.sh',
 ];
 
-/** Errors about other objects (a ServiceAccount that eksctl made) are cured differently. */
+/** Errors about other objects (a ServiceAccount that eksctl made, definitions of another product) are cured differently. */
 export const otherOwner =
-  /(?:ServiceAccount|Deployment|ConfigMap|Secret|Role|RoleBinding|ClusterRole|ClusterRoleBinding|Service|Namespace|PodDisruptionBudget|ValidatingWebhookConfiguration) "[^"]+" (?:in namespace|exists)/;
+  /CustomResourceDefinition "(?![\w-]+\.(?:karpenter\.sh|karpenter\.k8s\.aws|kerf\.\w+|autoscaling\.x-k8s\.io)")[^"]+"|(?:ServiceAccount|Deployment|ConfigMap|Secret|Role|RoleBinding|ClusterRole|ClusterRoleBinding|Service|Namespace|PodDisruptionBudget|ValidatingWebhookConfiguration) "[^"]+" (?:in namespace|exists)/;
 
 /** The definitions that the lines name, else all of them. */
 export function definitionsIn(sightings: readonly Sighting[], evidence: Evidence): string[] {

@@ -10,7 +10,7 @@ import { conditionOf, refOf } from '../../objects.ts';
 
 /** Refused to nodes (sessions named after instances), to keys, queues and people: other entries. */
 const others =
-  /iam:PassRole|AssumeRoleWithWebIdentity|AssumeRoleForPodIdentity|assumed-role\/[\w+=,.@-]+\/i-[0-9a-f]{8,}|not authorized to perform: (?:kms|sqs|ecr|ssmmessages|ec2messages|eks-auth):|An error occurred \([\w.]+\) when calling|:user\/[\w+=,.@-]+ is not authorized|AssignPrivateIpAddresses|ec2:\w*NetworkInterface|ipamd|aws-node|AWSReservedSSO_|ServiceLinkedRoleCreationNotPermitted|sqs:\w+|kms:\w+|iam:CreateServiceLinkedRole|not authorized to perform:? (?!(?:ec2|iam|eks|ssm|pricing|sts|tag|resource-groups):)[a-z][a-z0-9-]*:|ec2:(?:\w*Volumes?|\w*Snapshots?|\w*LoadBalancer\w*|AuthorizeSecurityGroup\w*|RevokeSecurityGroup\w*)\b|assumed-role\/[\w+=,.@-]*(?:load-?balancer|\balb\b|external-?(?:dns|secrets)|csi|cluster-?autoscaler|vpc-?cni|fluent|cloudwatch|cert-?manager|velero)|\bStackEvents|ROLLBACK|CREATE_FAILED|cannot (?:list|get|watch|create|patch|update|delete) resource/i;
+  /iam:PassRole|AssumeRoleWithWebIdentity|AssumeRoleForPodIdentity|assumed-role\/[\w+=,.@-]+\/i-[0-9a-fx*]{3,}\b|\b(?:nodeadm|kubelet|pluto|sundog|cloud-init)\[|not authorized to perform: (?:kms|sqs|ecr|ssmmessages|ec2messages|eks-auth):|An error occurred \([\w.]+\) when calling|:user\/[\w+=,.@-]+ is not authorized|AssignPrivateIpAddresses|ec2:\w*NetworkInterface|ipamd|aws-node|AWSReservedSSO_|ServiceLinkedRoleCreationNotPermitted|sqs:\w+|kms:\w+|iam:CreateServiceLinkedRole|not authorized to perform:? (?!(?:ec2|iam|eks|ssm|pricing|sts|tag|resource-groups):)[a-z][a-z0-9-]*:|ec2:(?:\w*Volumes?|\w*Snapshots?|\w*LoadBalancer\w*|AuthorizeSecurityGroup\w*|RevokeSecurityGroup\w*)\b|assumed-role\/[\w+=,.@-]*(?:load-?balancer|\balb\b|external-?(?:dns|secrets)|csi|cluster-?autoscaler|vpc-?cni|fluent|cloudwatch|cert-?manager|velero)|\bStackEvents|ROLLBACK|CREATE_FAILED|cannot (?:list|get|watch|create|patch|update|delete) resource/i;
 
 /** Lookups that find nothing because they are refused. */
 const lookups: readonly [RegExp, FailureId][] = [
@@ -44,7 +44,7 @@ export const controllerPermissionMissing: Failure = {
     {
       words: ['unauthorizedoperation', 'encoded authorization failure'],
       pattern:
-        /(?:api error |: |")UnauthorizedOperation\b|You are not authorized to perform this operation\.? (?:User: \S+ is not authorized to perform: (?<action>[a-z0-9]+:\w+).{0,300})?Encoded (?:authorization )?failure(?: message)?: ?(?<encoded>[\w.-]+)/i,
+        /(?:api error |[:,;] |["(])UnauthorizedOperation\b|You are not authorized to perform this operation\.? (?:User: \S+ is not authorized to perform: (?<action>[a-z0-9]+:\w+).{0,300})?Encoded (?:authorization )?failure(?: message)?: ?(?<encoded>[\w.-]+)/i,
       unless: others,
       where: ['log', 'object', 'asked'],
       until: ['launched'],

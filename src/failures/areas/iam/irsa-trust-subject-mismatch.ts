@@ -26,6 +26,15 @@ export const irsaTrustSubjectMismatch: Failure = {
       until: ['controllerStarted'],
       ownLog: true,
     },
+    // The aws command and other SDKs say it so; pipelines and other pods do too, so the text must speak of the autoscaler.
+    {
+      words: ['assumerolewithwebidentity'],
+      pattern: /An error occurred \(AccessDenied\) when calling the AssumeRoleWithWebIdentity operation/i,
+      confidence: 'likely',
+      where: ['log', 'asked'],
+      until: ['controllerStarted'],
+      beside: 'autoscaler',
+    },
   ],
   fromText(sightings, evidence) {
     const identity = controllerIdentity(evidence);

@@ -39,7 +39,7 @@ export const nodeRolePoliciesMissing: Failure = {
     {
       words: ['not authorized to perform'],
       pattern:
-        /(?:assumed-role\/(?<role>[\w+=,.@-]+)\/i-[0-9a-f]{8,17}).{0,80}not authorized to perform:? (?<action>(?:ec2|ecr|eks):\w+)/i,
+        /(?:assumed-role\/(?<role>[\w+=,.@-]+)\/i-[0-9a-fx*]{3,17}).{0,80}not authorized to perform:? (?<action>(?:ec2|ecr|eks):\w+)/i,
       unless: /An error occurred \(|AssumeRole/i,
     },
     {
@@ -56,21 +56,25 @@ export const nodeRolePoliciesMissing: Failure = {
       until: ['podStarted', 'nodeReady'],
     },
     {
-      words: ['describecluster', 'describe-cluster'],
+      words: ['describecluster', 'describe-cluster', 'describeinstances'],
       pattern:
-        /(?:nodeadm|bootstrap|kubelet|cloud-init|early-boot-config|pluto).{0,240}(?:eks:DescribeCluster|DescribeCluster|describe-cluster).{0,200}(?:AccessDenied|not authorized|403)/i,
+        /(?:nodeadm|bootstrap|kubelet|cloud-init|early-boot-config|pluto).{0,240}(?:eks:DescribeCluster|DescribeCluster|describe-cluster|ec2:DescribeInstances|EC2: DescribeInstances).{0,200}(?:AccessDenied|UnauthorizedOperation|not authorized|403)/i,
       where: ['node', 'asked'],
     },
   ],
   fromText(sightings, evidence) {
     const action = caught(sightings, 'action') ?? aroundOf(sightings, /(ec2:(?:Assign|Attach|Create|Modify)\w+)/) ?? '';
     const role = caught(sightings, 'role') ?? nodeRoles(evidence)[0]?.role ?? '"$NODE_ROLE"';
-    const wanted = action.startsWith('ecr:') ? registry : action.startsWith('ec2:') || action === '' ? network : worker;
+    const wanted = action.startsWith('ecr:')
+      ? registry
+      : (action.startsWith('ec2:') && action !== 'ec2:DescribeInstances') || action === ''
+        ? network
+        : worker;
     const text = sightings.map(({ around }) => around).join(' ');
     const policy =
       action === '' && /dkr\.ecr/.test(text)
         ? registry
-        : action === '' && /DescribeCluster/.test(text)
+        : action === '' && /DescribeCluster|DescribeInstances/.test(text)
           ? worker
           : wanted;
     return [

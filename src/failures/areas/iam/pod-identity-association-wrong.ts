@@ -36,8 +36,11 @@ export const podIdentityAssociationWrong: Failure = {
         'nocredentialproviders',
         'unable to assume role',
         'no valid providers in chain',
+        'ec2imds: getregion',
       ],
-      pattern: /no EC2 IMDS role found|NoCredentialProviders|no valid providers in chain|Unable to assume role/i,
+      // The region comes with the role: a controller that asks the machine for it was given neither.
+      pattern:
+        /no EC2 IMDS role found|NoCredentialProviders|no valid providers in chain|Unable to assume role|ec2imds: GetRegion\b.{0,120}(?:canceled|deadline exceeded|timeout|40[134])/i,
       unless:
         /kubelet|nodeadm|An error occurred \(|WebIdentityErr|AssumeRoleWithWebIdentity|is not authorized to perform: sts:AssumeRole on/i,
       where: ['log', 'object', 'asked'],

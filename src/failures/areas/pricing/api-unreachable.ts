@@ -31,6 +31,11 @@ export const apiUnreachable: Failure = {
       ),
       unless: /AccessDenied|not authorized/i,
     },
+    // In GovCloud and China the price list belongs to another partition, which does not know the token.
+    {
+      words: ['unrecognizedclientexception'],
+      pattern: /(?:updating|retr\w+) on-demand pricing.{0,200}UnrecognizedClientException/i,
+    },
   ],
   fromText(sightings, evidence) {
     const deployment = controllerDeployments(evidence)[0];

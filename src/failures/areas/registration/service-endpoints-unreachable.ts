@@ -30,6 +30,15 @@ export const serviceEndpointsUnreachable: Failure = {
       confidence: 'likely',
       until: ['registered', 'nodeReady', 'controllerStarted', 'launched'],
     },
+    // Bottlerocket asks EC2 and EKS for a node's own facts before it starts the kubelet.
+    {
+      words: ['timed out retrieving', 'failed with exit code', 'failed to start generate additional settings'],
+      pattern:
+        /(?:pluto|sundog)\b.{0,160}\b(?:Timed out|Timeout|deadline has elapsed).{0,120}?(?:from|to) (?<service>EC2|EKS|IMDS)\b|Timed out retrieving [\w -]{1,40} from (?<service2>EC2|EKS): deadline has elapsed/i,
+      where: ['node', 'log', 'asked'],
+      confidence: 'likely',
+      until: ['registered', 'nodeReady'],
+    },
   ],
   fromText(sightings, evidence) {
     const services = [...new Set([...allCaught(sightings, 'service'), ...allCaught(sightings, 'service2')])];

@@ -1,7 +1,7 @@
 // A node that has been draining for long: a pod on it cannot be evicted, and no deadline ends the wait.
 import { parseGoDuration } from '../../../base/index.ts';
 import { ageMs, type Evidence } from '../../evidence.ts';
-import type { EvidenceItem, Failure, Found } from '../../failure.ts';
+import type { EvidenceItem, Failure, Found, Sighting } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
 import { caught, conditionItem, fieldItem, foundIn, refsOf } from '../../found.ts';
 import { kinds } from '../../needs.ts';
@@ -47,15 +47,14 @@ export const drainNeverCompletes: Failure = {
   ],
   fromText(sightings) {
     const count = caught(sightings, 'count');
-    return [
-      foundIn(sightings, {
-        summary: `A drain does not end: ${count === undefined ? 'pods wait' : `${count} pods wait`} to be evicted.`,
-        fix: [
-          'kubectl get pdb -A (ALLOWED DISRUPTIONS 0), and pods with karpenter.sh/do-not-disrupt on the node: relax or remove what blocks.',
-          'spec.template.spec.terminationGracePeriod: 1h on the NodePool is a ceiling for every later drain.',
-        ],
-      }),
-    ];
+    const found = foundIn(sightings, {
+      summary: `A drain does not end: ${count === undefined ? 'pods wait' : `${count} pods wait`} to be evicted.`,
+      fix: [
+        'kubectl get pdb -A (ALLOWED DISRUPTIONS 0), and pods with karpenter.sh/do-not-disrupt on the node: relax or remove what blocks.',
+        'spec.template.spec.terminationGracePeriod: 1h on the NodePool is a ceiling for every later drain.',
+      ],
+    });
+    return [sightings.every(isYoungEvent) ? { ...found, confidence: 'possible' } : found];
   },
   check(evidence): Found[] {
     if (controllerState(evidence) === 'gone' || controllerState(evidence) === 'stopped') return [];
@@ -93,6 +92,19 @@ export const drainNeverCompletes: Failure = {
   },
   explains: ['disruption/pdb-blocks', 'disruption/do-not-disrupt-blocks'],
 };
+
+/** A line of `kubectl describe` or `kubectl get events` that says how long: every drain begins like this. */
+function isYoungEvent({ text }: Sighting): boolean {
+  const ages = [...text.matchAll(/(?<![\w.:-])((?:\d+[smhd])+)(?![\w.:-])/g)].flatMap(([, age = '']) => agesMs(age));
+  return ages.length > 0 && ages.every((age) => age < longWithBlockerMs);
+}
+
+function agesMs(age: string): number[] {
+  const days = /^(\d+)d/.exec(age)?.[1];
+  if (days !== undefined) return [Number(days) * 86_400_000];
+  const parsed = parseGoDuration(age);
+  return parsed === undefined ? [] : [parsed];
+}
 
 /** A claim and its node are one drain. */
 function claimsFirst(stored: readonly Stored[]): Stored[] {

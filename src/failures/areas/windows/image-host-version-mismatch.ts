@@ -24,13 +24,20 @@ export const imageHostVersionMismatch: Failure = {
         /(?<image>[\w.:/@-]*(?:windows|nanoserver|servercore|-win-|ltsc20\d\d|dotnet\/framework)[\w.:/@-]*)"?.{0,300}(?:no match for platform in manifest|no matching manifest for windows)|no matching manifest for windows\/\w+ (?<build>10\.0\.\d+)/i,
     },
     {
-      words: ['does not match the host operating system'],
-      pattern: /container operating system does not match the host operating system/i,
+      words: ['does not match the host operating system', 'based image is incompatible'],
+      pattern:
+        /container operating system does not match the host operating system|Windows version (?<build>10\.0\.\d+)-based image is incompatible with a 10\.0\.\d+ host/i,
     },
   ],
   fromText(sightings) {
     const image = caught(sightings, 'image');
-    const year = /20(?:19|22|25)/.exec(image ?? '')?.[0] ?? '2022';
+    const build = caught(sightings, 'build');
+    const year =
+      /20(?:19|22|25)/.exec(image ?? '')?.[0] ??
+      Object.keys(builds).find(
+        (one) => build !== undefined && builds[one] === build.split('.').slice(0, 3).join('.'),
+      ) ??
+      '2022';
     return [
       foundIn(sightings, {
         summary: `${image === undefined ? 'The image' : `Image ${image}`} is of another Windows build than the node it was pulled on.`,
