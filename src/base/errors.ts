@@ -32,3 +32,13 @@ export class KerfError extends Error {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** What it answers, or the message of the error it ends with; an error that is not ours goes on. */
+export function attempt<T>(read: () => T): { value: T; problem?: undefined } | { value?: undefined; problem: string } {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (error instanceof KerfError) return { problem: error.message };
+    throw error;
+  }
+}

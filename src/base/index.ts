@@ -12,7 +12,7 @@ export {
 export { type AbortSignalLike, type Clock, sleepWith, type Timer } from './clock.ts';
 export { within } from './deadline.ts';
 export { type ErrorCode, errorCodes } from './error-codes.ts';
-export { KerfError, type KerfErrorOptions, messageOf } from './errors.ts';
+export { attempt, KerfError, type KerfErrorOptions, messageOf } from './errors.ts';
 export { ExpiringMap } from './expiring-map.ts';
 export { linearPattern } from './linear-pattern.ts';
 export { isEqual, mergePatch } from './merge-patch.ts';

@@ -3,57 +3,32 @@
 // memory makes the second plan faster than the first.
 
 import { label } from '../api/names.ts';
-import { atOnce, KerfError, parseTime, type Sliced } from '../base/index.ts';
+import { atOnce, parseTime, type Sliced } from '../base/index.ts';
 import { type CompileDeviceSelector, remembering } from './devices/claim-requests.ts';
 import { type DeviceWorld, deviceWorld } from './devices/device-world.ts';
 import { type ExtendedResources, extendedResources } from './devices/extended-resources.ts';
-import { podClaims } from './devices/pod-claims.ts';
 import { type ClusterObjects, clusterObjects } from './kube/cluster-objects.ts';
-import { type NodePool, namespacedKey, type Pod } from './kube/objects.ts';
-import { toleratesAll } from './kube/taints.ts';
+import type { Pod } from './kube/objects.ts';
 import { type ExistingNode, existingNode, labelSet, type NodeContext, podsByNode } from './nodes/existing-nodes.ts';
 import { type Machine, machinesOf } from './nodes/machines.ts';
 import { type Repairs, repairsOf } from './nodes/repairs.ts';
-import type { Reason } from './plan.ts';
-import {
-  isBufferPod,
-  isProvisionable,
-  isReschedulable,
-  isTerminating,
-  type MovableTest,
-  movableTest,
-  type NominationTest,
-} from './pods/pod-classes.ts';
-import { PodValidator } from './pods/pod-validation.ts';
-import { type VariantContext, wishedRequirements } from './pods/pod-variants.ts';
+import { isReschedulable, type MovableTest, movableTest } from './pods/pod-classes.ts';
+import type { VariantContext } from './pods/pod-variants.ts';
 import { daemonsOf } from './pools/daemons.ts';
-import { FailedOfferings } from './pools/failed-offerings.ts';
-import { Catalogue, type InstanceType } from './pools/instance-types.ts';
-import { nodeLimit, remainingLimits, useOf } from './pools/limits.ts';
-import { type Pause, pauseOf } from './pools/pauses.ts';
-import { buildTemplate, type PoolOutcome, poolOutcome, type Template, templateSet } from './pools/templates.ts';
+import type { InstanceType } from './pools/instance-types.ts';
+import { offeredPools, type PausedTemplate, reservationsOf, templatesOf } from './pools/offered-pools.ts';
+import type { PoolOutcome, Template } from './pools/templates.ts';
 import { usablePools } from './pools/usable-pools.ts';
+import { preparePods, type RejectedPod } from './prepare-pods.ts';
 import { labelRules } from './requirements/label-rules.ts';
 import { RequirementTable } from './requirements/requirement-set.ts';
 import { RequestsOfPods } from './resources/pod-requests.ts';
 import { ResourceTable } from './resources/resource-table.ts';
-import type { ResourceQuantities, Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 import { PoolDomains } from './topology/pool-domains.ts';
 import { TopologyGroups } from './topology/topology-groups.ts';
 import { TopologyIndex, type TopologyNode } from './topology/topology-index.ts';
-import { attachmentsOf, noAttachments } from './volumes/pod-volumes.ts';
-import { anywhere, volumeAlternatives } from './volumes/volume-alternatives.ts';
-import {
-  groupPods,
-  PodKinds,
-  PodShapes,
-  type PreparedPod,
-  podsAtOnce,
-  type QueuedPod,
-  queuedPod,
-  queueOrder,
-  type Workload,
-} from './workload.ts';
+import { groupPods, type Workload } from './workload.ts';
 
 export interface Settings {
   readonly respectPreferences: boolean;
@@ -62,11 +37,6 @@ export interface Settings {
   readonly maxInstanceTypes: number;
   readonly nodeCostPerHour: number;
   readonly reservedCapacity: boolean;
-}
-
-export interface RejectedPod {
-  readonly key: string;
-  readonly reason: Reason;
 }
 
 export interface World {
@@ -92,20 +62,6 @@ export interface World {
   readonly devices: DeviceWorld | undefined;
   /** Undefined where no pod asks for devices by the name of a resource. */
   readonly extended: ExtendedResources | undefined;
-}
-
-export interface PausedTemplate {
-  readonly template: Template;
-  readonly pause: Pause;
-}
-
-interface OfferedPool {
-  readonly pool: NodePool;
-  readonly pause: Pause | undefined;
-  readonly types: readonly InstanceType[];
-  /** What it may still grow by; undefined without limits. */
-  readonly limits: ReturnType<typeof remainingLimits>;
-  readonly outcome: PoolOutcome;
 }
 
 /** The most instance types a NodeClaim may list. */
@@ -184,7 +140,8 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   const isMovable: MovableTest = (pod) =>
     isFree(pod) || (repairs?.due.has(pod.spec?.nodeName ?? '') === true && isReschedulable(pod));
   const choice = { isMovable, moving, ignoreDevices: settings.ignoreDevices };
-  const { prepared, rejected, planned } = yield* preparePods(snapshot, objects, machines, requests, variants, choice);
+  const podContext = { objects, machines, provider: snapshot.provider, requests, variants };
+  const { prepared, rejected, planned } = yield* preparePods(podContext, choice);
 
   const daemons = daemonsOf({ objects, requests, variants, skipResourceClaims: settings.ignoreDevices });
   yield;
@@ -198,40 +155,11 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
     yield;
   }
 
-  const reservationIdLabel = snapshot.provider?.reservationIDLabel;
-  const failed = new FailedOfferings(snapshot.failedOfferings ?? [], nowMs);
-  const catalogue = new Catalogue({ table, rules, resources, reservationIdLabel, failed });
-  const poolStates = new Map(snapshot.poolState?.map((entry) => [entry.nodePool, entry]));
-  const considered: OfferedPool[] = [];
-  for (const pool of pools) {
-    const entry = entries.get(pool.metadata.name);
-    const items = entry?.error === undefined ? (entry?.items ?? []) : [];
-    const types = catalogue.typesOf(extended === undefined ? items : items.map((type) => extended.ofType(type)));
-    yield;
-    const set = templateSet(table, rules, pool);
-    const state = poolStates.get(pool.metadata.name);
-    const limits = attempt(() => remainingLimits(pool, { ...usedBy(pool, machines), ...state?.inUse }, resources));
-    const outcome: PoolOutcome =
-      limits.problem === undefined
-        ? poolOutcome(table, set, entry, types, settings.relaxMinValues)
-        : { kind: 'unusable', why: 'error', message: `its limits: ${limits.problem}` };
-    considered.push({ pool, pause: pauseOf(state, nowMs), types, limits: limits.value, outcome });
-    yield;
-  }
+  const { relaxMinValues, nodeCostPerHour } = settings;
+  const poolContext = { table, rules, resources, machines, extended, relaxMinValues, nowMs };
+  const considered = yield* offeredPools(snapshot, pools, poolContext);
+  const { templates, pausedTemplates } = yield* templatesOf(considered, { table, resources, daemons, nodeCostPerHour });
   const offered = considered.filter(({ pause }) => pause === undefined);
-  const templates: Template[] = [];
-  const { nodeCostPerHour } = settings;
-  const pausedTemplates: PausedTemplate[] = [];
-  // Paused ones last: the others are numbered as if these were not there.
-  for (const { pool, pause, limits, outcome } of [...offered, ...considered.filter((each) => each.pause)]) {
-    if (outcome.kind !== 'template') continue;
-    const index = templates.length + pausedTemplates.length;
-    const { set, rows } = outcome;
-    const template = buildTemplate(table, resources, { index, pool, set, rows, daemons, limits, nodeCostPerHour });
-    if (pause === undefined) templates.push(template);
-    else pausedTemplates.push({ template, pause });
-    yield;
-  }
 
   const topologyNodes = new Map<string, TopologyNode>();
   for (const node of objects.nodes.values()) {
@@ -269,8 +197,8 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
     emptyPools: considered
       .filter(({ outcome }) => outcome.kind !== 'template')
       .map(({ pool, outcome }) => ({ poolName: pool.metadata.name, outcome })),
-    reservationIdLabel,
-    reservations: reservationsOf(offered.map(({ types }) => types)),
+    reservationIdLabel: snapshot.provider?.reservationIDLabel,
+    reservations: reservationsOf(offered),
     nodes,
     rejected,
     workload: yield* groupPods(prepared, topology, resources),
@@ -291,27 +219,6 @@ function attachLimitsOf({ instanceTypes = [] }: Snapshot): NodeContext['typeAtta
   return ({ labels }) => limits.get(`${labels[label.nodePool]}/${labels[label.instanceType]}`);
 }
 
-/** By the machines that count; with what a controller knows of launches under way laid over it. */
-function usedBy({ spec, metadata }: NodePool, machines: readonly Machine[]): ResourceQuantities {
-  const limited = Object.keys(spec?.limits ?? {});
-  if (limited.length === 0) return {};
-  const own = machines.filter((machine) => !machine.leaving && machine.labels[label.nodePool] === metadata.name);
-  return useOf(
-    own.map(({ capacity }) => ({ ...capacity, [nodeLimit]: 1 })),
-    limited,
-  );
-}
-
-/** Objects past every validation exist; what cannot be read about one is its own problem, not everybody's. */
-function attempt<T>(read: () => T): { value: T; problem?: undefined } | { value?: undefined; problem: string } {
-  try {
-    return { value: read() };
-  } catch (error) {
-    if (error instanceof KerfError) return { problem: error.message };
-    throw error;
-  }
-}
-
 const noSelectors: CompileDeviceSelector = () => ({ error: 'device selectors cannot be read here' });
 
 function settingsOf(snapshot: Snapshot): Settings {
@@ -324,116 +231,4 @@ function settingsOf(snapshot: Snapshot): Settings {
     nodeCostPerHour: settings.nodeCostPerHour ?? usualNodeCostPerHour,
     reservedCapacity: settings.featureGates?.['ReservedCapacity'] ?? true,
   };
-}
-
-/** Nominations to nodes that are not known stand: nothing speaks against them. */
-function nominationTest(pods: readonly Pod[], machines: readonly Machine[], requests: RequestsOfPods): NominationTest {
-  let podsOn: ReadonlyMap<string, readonly Pod[]> | undefined;
-  return (name, pod) => {
-    podsOn ??= podsByNode(pods);
-    const there = podsOn.get(name) ?? [];
-    const machine = machines.find(({ node }) => node?.metadata.name === name);
-    if (machine === undefined || there.some(isTerminating)) return true;
-    return hasRoomFor(machine, there, pod, requests);
-  };
-}
-
-function hasRoomFor(machine: Machine, there: readonly Pod[], pod: Pod, requests: RequestsOfPods): boolean {
-  const free = requests.amounts(machine.allocatable);
-  for (const each of there)
-    for (const [name, amount] of requests.of(each)) free.set(name, (free.get(name) ?? 0) - amount);
-  for (const [name, amount] of requests.of(pod)) if (amount > (free.get(name) ?? 0)) return false;
-  return !machine.leaving && toleratesAll(machine.taints, pod.spec?.tolerations ?? []);
-}
-
-/** The waiting pods and the movable pods of leaving machines, in queue order; unusable ones set aside with a reason. */
-function* preparePods(
-  snapshot: Snapshot,
-  objects: ClusterObjects,
-  machines: readonly Machine[],
-  requestsOfPods: RequestsOfPods,
-  variants: VariantContext,
-  { isMovable, moving, ignoreDevices }: { isMovable: MovableTest; moving: boolean; ignoreDevices: boolean },
-): Sliced<{ prepared: PreparedPod[]; rejected: RejectedPod[]; planned: Set<Pod> }> {
-  const { table, rules } = variants;
-  const volumeSupport = {
-    unsupportedProvisioners: new Set(snapshot.provider?.unsupportedProvisioners),
-    unsupportedTopologyKeys: new Set(snapshot.provider?.unsupportedTopologyKeys),
-  };
-  const validator = new PodValidator({ objects, rules, volumeSupport }, (pod) => wishedRequirements(variants, pod).set);
-  const leaving = new Set(machines.filter((machine) => machine.leaving).map((machine) => machine.node?.metadata.name));
-  const rejected: RejectedPod[] = [];
-  const planned = new Set<Pod>();
-  const candidates: QueuedPod[] = [];
-  const kinds = new PodKinds();
-  const standsNomination = nominationTest(objects.pods, machines, requestsOfPods);
-  for (const [at, pod] of objects.pods.entries()) {
-    if (at % podsAtOnce === 0) yield;
-    const waits = isProvisionable(pod, standsNomination);
-    const leaves = Boolean(pod.spec?.nodeName) && leaving.has(pod.spec?.nodeName);
-    if (!waits && !(pod.spec?.nodeName && (leaves || moving) && isMovable(pod))) continue;
-    if (waits && !isBufferPod(pod)) {
-      const reason = validator.invalidity(pod);
-      if (reason !== undefined) {
-        rejected.push({ key: namespacedKey(pod.metadata), reason });
-        continue;
-      }
-    }
-    const requests = attempt(() => requestsOfPods.of(pod));
-    if (requests.problem !== undefined) {
-      const suggestion = 'write quantities such as 500m or 2Gi in its resources';
-      if (waits) {
-        const reason: Reason = { code: 'PodInvalid', message: requests.problem, suggestion };
-        rejected.push({ key: namespacedKey(pod.metadata), reason });
-      }
-      continue;
-    }
-    if (waits || leaves) planned.add(pod);
-    candidates.push(queuedPod(pod, kinds.kindOf(pod), requests.value));
-  }
-
-  const shapes = new PodShapes(variants);
-  const volumeContext = { objects, table, rules };
-  const prepared: PreparedPod[] = [];
-  for (const { key, pod, kind, hasVolumes, requests } of yield* queueOrder(candidates)) {
-    if (prepared.length % podsAtOnce === 0) yield;
-    const volumes = hasVolumes ? volumeAlternatives(volumeContext, pod) : anywhere;
-    if (volumes.kind === 'unreadable') {
-      rejected.push({
-        key,
-        reason: {
-          code: 'PodInvalid',
-          message: volumes.message,
-          suggestion: 'create the missing volume object, or remove the volume from the pod',
-        },
-      });
-      continue;
-    }
-    const shape = shapes.shapeOf(kind, pod);
-    prepared.push({
-      key,
-      pod,
-      kind,
-      requests,
-      shape,
-      devices: shape.needsDevices && !ignoreDevices ? podClaims(objects.resourceClaims, pod) : undefined,
-      volumes: volumes.wishes,
-      attachments: hasVolumes ? attachmentsOf(objects, pod) : noAttachments,
-    });
-  }
-  rejected.sort((left, right) => (left.key < right.key ? -1 : 1));
-  return { prepared, rejected, planned };
-}
-
-function reservationsOf(pools: readonly (readonly InstanceType[])[]): Map<string, number> {
-  const reservations = new Map<string, number>();
-  for (const types of pools) {
-    for (const type of types) {
-      for (const { reservationId, reservationCapacity } of type.reservedOfferings) {
-        const known = reservations.get(reservationId) ?? Number.POSITIVE_INFINITY;
-        reservations.set(reservationId, Math.min(known, reservationCapacity));
-      }
-    }
-  }
-  return reservations;
 }

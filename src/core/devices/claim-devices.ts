@@ -1,6 +1,5 @@
 // Devices for nodes under construction: published ones that are not plugged into a node, and those the node will bring,
-// type by type. The pod that asks is kept between the question and the answer, because a node is asked about many times
-// before it is taken.
+// type by type.
 
 import { addBit, type Bitset, bitset, keepCommon, sharesBit } from '../../base/index.ts';
 import type { Template } from '../pools/templates.ts';
@@ -23,25 +22,25 @@ interface KindRows {
   readonly rows: Bitset;
 }
 
+/** What a node under construction becomes with the devices of a pod. */
+export interface DeviceFit {
+  readonly set: RequirementSet;
+  readonly rows: Bitset;
+  readonly pending: PendingDevices;
+}
+
 export class ClaimDevices {
   private readonly state: DeviceState | undefined;
   private readonly seats: (Seat | undefined)[] = [];
   private readonly kindsOf = new Map<Template, readonly KindRows[]>();
-  /** What the pod that asks needs; undefined if it needs nothing. */
-  private asking: PodClaims | undefined;
-  private pending: PendingDevices | undefined;
 
   constructor(state: DeviceState | undefined) {
     this.state = state;
   }
 
-  ask({ devices }: PodGroup): void {
-    this.asking = this.state === undefined ? undefined : devices;
-    this.pending = undefined;
-  }
-
-  get isAsked(): boolean {
-    return this.asking !== undefined;
+  /** What the pods of the group need; undefined if that is nothing. */
+  wantedBy({ devices }: PodGroup): PodClaims | undefined {
+    return this.state === undefined ? undefined : devices;
   }
 
   /** Some types of the template bring devices. */
@@ -49,30 +48,25 @@ export class ClaimDevices {
     return this.kinds(template).some(({ devices }) => devices !== noDevices);
   }
 
-  /** What the node is narrowed to by the devices of the pod that asks, and the rows left; undefined if there are none. */
-  consider(node: Node, set: RequirementSet, rows: Bitset): { set: RequirementSet; rows: Bitset } | undefined {
-    const { asking, state } = this;
-    if (asking === undefined || state === undefined) return { set, rows };
+  /** Devices for the pod on this node, and what they narrow it to; undefined if there are none. */
+  consider(node: Node, wanted: PodClaims, set: RequirementSet, rows: Bitset): DeviceFit | undefined {
     const { template, index } = node;
     const seat = this.seats[index] ?? new Seat();
     const kinds = this.areBrought(template) ? this.kindsAmong(template, seat, rows) : [{ devices: noDevices }];
-    this.pending = state.consider(asking, seat, set, kinds);
-    if (this.pending === undefined) return undefined;
-    const { found, set: narrowed } = this.pending;
-    if (found === undefined || found.size === kinds.length) return { set: narrowed, rows };
+    const pending = this.state?.consider(wanted, seat, set, kinds);
+    if (pending === undefined) return undefined;
+    const { found, set: narrowed } = pending;
+    if (found === undefined || found.size === kinds.length) return { set: narrowed, rows, pending };
     const left = bitset(template.rows.count);
     for (const kind of this.kinds(template)) if (found.has(kind.devices)) addAll(left, kind.rows);
     keepCommon(left, rows);
-    return { set: narrowed, rows: left };
+    return { set: narrowed, rows: left, pending };
   }
 
-  /** The pod has been placed on the node last asked about. */
-  commit({ index }: Node): void {
-    const { pending } = this;
-    if (pending === undefined) return;
+  /** The pod has been placed on the node. */
+  commit({ index }: Node, { pending }: DeviceFit): void {
     this.seats[index] = pending.seat;
     this.state?.commit(pending);
-    this.pending = undefined;
   }
 
   /** Whether the node holds devices; then it wants to know of every type that is ruled out. */

@@ -3,7 +3,12 @@
 // had reserved capacity waits rather than falling back to anything dearer. A reservation that was full from the start is
 // nothing to wait for, as long as there is anything else.
 
+import { type Bitset, membersOf } from '../../base/index.ts';
 import type { Offering } from '../pools/instance-types.ts';
+import type { Template } from '../pools/templates.ts';
+import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
+
+export const noneHeld: ReadonlySet<string> = new Set();
 
 export type ReservationVerdict =
   | { readonly kind: 'held'; readonly ids: ReadonlySet<string> }
@@ -23,7 +28,7 @@ export class Reservations {
   }
 
   /**
-   * What a node that holds `held` would hold after narrowing to these compatible reserved offerings; `hasOther` tells
+   * What a node that holds `held` would hold after narrowing to these compatible reserved offerings; `hasOther` says
    * whether it could be anything else.
    */
   consider(held: ReadonlySet<string>, compatible: Iterable<Offering>, hasOther: () => boolean): ReservationVerdict {
@@ -65,4 +70,20 @@ export class Reservations {
     for (const id of after) if (!before.has(id)) this.left.set(id, (this.left.get(id) ?? 0) - 1);
     for (const id of before) if (!after.has(id)) this.left.set(id, (this.left.get(id) ?? 0) + 1);
   }
+}
+
+/** The reserved offerings of these rows that labels in the set leave open. */
+export function reservedOfferings(
+  table: RequirementTable,
+  template: Template,
+  set: RequirementSet,
+  rows: Bitset,
+): Offering[] {
+  const compatible: Offering[] = [];
+  for (const row of membersOf(rows)) {
+    for (const offering of template.rows.offeringsOf[row] ?? []) {
+      if (offering.reserved && table.compatible(set, offering.set, 'wellKnown')) compatible.push(offering);
+    }
+  }
+  return compatible;
 }

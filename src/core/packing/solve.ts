@@ -61,7 +61,8 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
   const devices = devicesOf(world, queue, whatIf);
   const nodes = new NodePacking(columns, table, topology, whatIf?.destinations, devices);
   const least = smallestNeed(workload.groups);
-  const claims = new ClaimPacking(world, topology, least, options.strictReservations, devices);
+  const { strictReservations } = options;
+  const claims = new ClaimPacking(world, { topology, smallestNeed: least, strictReservations, devices });
 
   const place = (group: PodGroup, pod: number): Failure | undefined => {
     if (group.needsDevices && devices === undefined) return 'devices';

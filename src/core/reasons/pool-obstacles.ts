@@ -6,6 +6,7 @@ import { label } from '../../api/names.ts';
 import { type Bitset, isEmptyBitset } from '../../base/index.ts';
 import { describeTaint, untolerated } from '../kube/taints.ts';
 import { typesOfRows } from '../packing/claim.ts';
+import { attachableRows } from '../packing/claim-fit.ts';
 import type { ClaimPacking } from '../packing/claim-packing.ts';
 import type { Reason } from '../plan.ts';
 import { portsConflict } from '../pods/host-ports.ts';
@@ -16,6 +17,7 @@ import { grants, placeholderHostname, refusal } from '../requirements/node-wish.
 import { operatorOf } from '../requirements/requirement.ts';
 import { describeSet, type RequirementSet } from '../requirements/requirement-set.ts';
 import type { TopologyState } from '../topology/topology-state.ts';
+import { noAttachments } from '../volumes/pod-volumes.ts';
 import type { Constraint, PodGroup } from '../workload.ts';
 import type { World } from '../world.ts';
 import { failedOfferingsFor } from './failed-offerings-for.ts';
@@ -179,8 +181,10 @@ function alternativeReason(
   const unmet = unmetMinValues(narrowed, typesOfRows(template, outcome.remaining));
   const isFlexible = unmet.size === 0 || world.settings.relaxMinValues;
   if (isFlexible && !isEmptyBitset(outcome.remaining)) {
-    if (!claims.canAttach(template, outcome.remaining, group.attachments)) return tooManyVolumes(group, nodePool);
-    const message = claims.deferral(template, narrowed, outcome.remaining);
+    const fresh = { template, attached: noAttachments };
+    if (isEmptyBitset(attachableRows(fresh, outcome.remaining, group.attachments)))
+      return tooManyVolumes(group, nodePool);
+    const message = claims.fit.deferral(template, narrowed, outcome.remaining);
     return message === undefined ? undefined : deferredReason(message, nodePool);
   }
   const unlimited = limits === template.viable ? outcome : within(template.viable);
