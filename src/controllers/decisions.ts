@@ -2,7 +2,7 @@
 // Nothing is computed where no one keeps records.
 import { label, type NodeClaim } from '../api/index.ts';
 import type { Command, InstanceTypeSpec, NodeVerdict, Plan, PlannedNode, Snapshot } from '../core/index.ts';
-import { decisionOf, podCount, verdictCode } from '../core/index.ts';
+import { decisionOf, isForSale, podCount, verdictCode } from '../core/index.ts';
 import type { DecisionAlternative, DecisionDraft, DecisionKind, DecisionReason } from '../ports/index.ts';
 import type { ControllerContext } from './context.ts';
 import { placeOf, pricesOf } from './nodepool/cost.ts';
@@ -86,7 +86,7 @@ function alternativesTo(
   const alternatives: DecisionAlternative[] = [];
   const others = instanceTypes.filter((name) => name !== chosen.instanceType);
   for (const name of others.slice(0, mostAlternatives)) {
-    const offerings = byName.get(name)?.offerings.filter((each) => each.available && isWithin(each, planned)) ?? [];
+    const offerings = byName.get(name)?.offerings.filter((each) => isForSale(each) && isWithin(each, planned)) ?? [];
     const pricePerHour = Math.min(...offerings.map(({ price }) => price));
     if (Number.isFinite(pricePerHour)) alternatives.push({ instanceType: name, pricePerHour, because: 'price' });
   }

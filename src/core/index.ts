@@ -54,6 +54,7 @@ export { type ClaimMatch, LaunchMatcher } from './launch/claim-match.ts';
 export {
   allocatableOf,
   customLabels,
+  isForSale,
   type LaunchOption,
   launchCapacityTypes,
   launchOptions,

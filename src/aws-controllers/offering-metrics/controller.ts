@@ -2,7 +2,7 @@
 // series: nothing is touched while nothing changed, and what changed is written a little at a time.
 import { capacityType, label, type NodePool } from '../../api/index.ts';
 import type { Controller, ControllerContext } from '../../controllers/index.ts';
-import type { InstanceTypeSpec, OfferingSpec } from '../../core/index.ts';
+import { type InstanceTypeSpec, isForSale, type OfferingSpec } from '../../core/index.ts';
 import type { Gauge } from '../../ports/index.ts';
 
 const everyMs = 60_000;
@@ -90,7 +90,8 @@ function valuesOf(lists: readonly (readonly InstanceTypeSpec[])[], withReserved:
         const type = valueOf(offering, label.capacityType);
         const zone = valueOf(offering, label.zone);
         zones.add(zone);
-        if (type !== capacityType.reserved || withReserved) add(name, offering, type, zone);
+        const available = isForSale(offering);
+        if (type !== capacityType.reserved || withReserved) add(name, { ...offering, available }, type, zone);
       }
       // Dashboards expect the series of reservations also where there are none.
       if (withReserved)

@@ -152,6 +152,7 @@ describe('reservations', () => {
         reservedOffering({ id: 'small', count: 1 }),
         reservedOffering({ id: 'large', count: 5 }),
         reservedOffering({ id: 'larger', count: 9, available: false }),
+        reservedOffering({ id: 'full', count: 0 }),
         reservedOffering({ id: 'other-zone', count: 1, zone: 'b' }),
         offering(onDemand, 0.0001),
       ]),

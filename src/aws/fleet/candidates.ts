@@ -3,7 +3,7 @@
 //
 // From the first step on, a candidate's offerings are those available now and that the claim allows.
 import { awsLabel, capacityType, label } from '../../api/index.ts';
-import type { ClaimMatch, InstanceTypeSpec, OfferingSpec } from '../../core/index.ts';
+import { type ClaimMatch, type InstanceTypeSpec, isForSale, type OfferingSpec } from '../../core/index.ts';
 
 export interface Candidate {
   type: InstanceTypeSpec;
@@ -81,7 +81,7 @@ function available(types: readonly InstanceTypeSpec[], match: ClaimMatch): Candi
     .filter((type) => match.allowsType(type) && match.fits(type))
     .map((type) => ({
       type,
-      offerings: type.offerings.filter((offering) => offering.available && match.allowsOffering(offering)),
+      offerings: type.offerings.filter((offering) => isForSale(offering) && match.allowsOffering(offering)),
     }));
 }
 

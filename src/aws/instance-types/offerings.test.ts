@@ -33,7 +33,7 @@ test('first-generation Graviton is unavailable with AL2023 and available with th
   expect(available('Custom')).toBe(6);
 });
 
-test('a reservation is an offering of its own: nearly free, counted, gone when expiring or full', () => {
+test('a reservation is an offering of its own: nearly free, counted, unavailable when expiring, without room when full', () => {
   const context = contextOf(family('AL2023'));
   const reservation = {
     id: 'cr-1',
@@ -57,7 +57,7 @@ test('a reservation is an offering of its own: nearly free, counted, gone when e
     operator: 'In',
     values: ['cr-1'],
   });
-  expect(offeringOf({ available: 0 })?.available).toBe(false);
+  expect(offeringOf({ available: 0 })).toMatchObject({ available: true, reservationCapacity: 0 });
   expect(offeringOf({ state: 'expiring' })?.available).toBe(false);
   expect(offeringOf({ zone: 'us-west-2a' })?.available).toBe(false);
 });

@@ -1,5 +1,6 @@
 // Where and how a type is sold to a class: one offering per zone and capacity type, one more per capacity reservation,
-// each cloned per partition of a partition placement group. An offering that cannot be bought now is listed as unavailable.
+// each cloned per partition of a partition placement group. An offering that cannot be bought now is listed as unavailable; a reservation
+// that is only full says so in its capacity, because a node that leaves it makes room there.
 import { awsLabel, capacityType, label } from '../../api/names.ts';
 import type { OfferingSpec, RequirementSpec } from '../../core/index.ts';
 import { isCompatible } from './compatibility.ts';
@@ -98,7 +99,7 @@ function reservedOffering(
       oneOf(awsLabel.capacityReservationInterruptible, [String(reservation.interruptible)]),
     ],
     price: onDemand / reservedPriceDivisor,
-    available: reachable && reservation.available !== 0 && reservation.state !== 'expiring',
+    available: reachable && reservation.state !== 'expiring',
     reservationCapacity: reservation.available,
   };
 }

@@ -3,6 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import { awsLabel, label } from '../../api/index.ts';
 import type { Plan } from '../../core/index.ts';
+import { driftCommand } from '../../core/disruption/drift.ts';
+import { finish, machine, pool, roundOf, running } from '../../core/disruption/fleet.testing.ts';
 import {
   expectScheduled,
   expectUnscheduled,
@@ -225,4 +227,31 @@ test('a type keeps its offerings with interfaces it can carry, and loses all wit
 test('the figures used here are real', () => {
   expect(common.filter((name) => !(name in zoneLetters))).toEqual([]);
   expect(infos.length).toBeGreaterThan(1300);
+});
+
+test('a drifted node in a full reservation goes first, behind the gate: its pods fit only the slot it frees', () => {
+  const id = 'cr-1';
+  const reservation = { id, instanceType: 'm5.large', zone: 'us-east-1a', type: 'default', interruptible: false };
+  const types = instanceTypesFor([infoOf('m5.large')], {
+    ...contextOf(family('AL2023')),
+    reservations: [{ ...reservation, state: 'active', available: 0 }],
+  });
+  const objects = [
+    pool(),
+    ...machine('a', {
+      type: 'm5.large',
+      cpu: '2',
+      zone: 'us-east-1a',
+      capacityType: 'reserved',
+      labels: { [awsLabel.capacityReservationId]: id },
+      conditions: { Drifted: 'True' },
+    }),
+    running('a', { cpu: '1', spec: { nodeSelector: { [label.capacityType]: 'reserved' } } }),
+  ];
+  const commandOf = (TerminateFirstDrift: boolean) =>
+    finish(
+      driftCommand(roundOf(objects, { types, provider: facts, settings: { featureGates: { TerminateFirstDrift } } })),
+    ).command;
+  expect(commandOf(true)).toMatchObject({ terminateFirst: 'no-reserved-capacity', replacements: [] });
+  expect(commandOf(false)).toBeUndefined();
 });

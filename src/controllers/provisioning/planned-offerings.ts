@@ -1,6 +1,6 @@
 // The offerings a planned node may be launched from.
 import { label } from '../../api/index.ts';
-import type { InstanceTypeSpec, PlannedNode } from '../../core/index.ts';
+import { type InstanceTypeSpec, isForSale, type PlannedNode } from '../../core/index.ts';
 import { offeringKey } from '../../state/index.ts';
 
 /** Whether the node would be available there: in a zone and of a capacity type that its requirements allow. */
@@ -29,7 +29,7 @@ export class PlannedOfferings {
         .filter(({ name }) => names.has(name))
         .flatMap(({ name: instanceType, offerings }) =>
           offerings.flatMap((offering) => {
-            if (!offering.available || !isWithin(offering, planned)) return [];
+            if (!isForSale(offering) || !isWithin(offering, planned)) return [];
             const valueOf = (of: string): string =>
               offering.requirements.find((each) => each.key === of)?.values?.[0] ?? '';
             return [

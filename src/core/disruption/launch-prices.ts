@@ -3,7 +3,7 @@
 // on-demand), the most expensive compatible offering.
 
 import { capacityType } from '../../api/names.ts';
-import type { Offering } from '../pools/instance-types.ts';
+import { isLaunchable, type Offering } from '../pools/instance-types.ts';
 import type { Template } from '../pools/templates.ts';
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
 
@@ -41,7 +41,7 @@ export class LaunchPrices {
       let cheapest: Offering | undefined;
       for (const row of type.rows) {
         for (const offering of row.offerings) {
-          if (!this.table.compatible(set, offering.set, 'wellKnown')) continue;
+          if (!isLaunchable(offering) || !this.table.compatible(set, offering.set, 'wellKnown')) continue;
           places.add(`${offering.zone}/${offering.capacityType}`);
           if (cheapest === undefined || offering.price < cheapest.price) cheapest = offering;
           const worst = worstOf.get(offering.capacityType) ?? Number.NEGATIVE_INFINITY;

@@ -423,6 +423,19 @@ describe('consolidation among pools', () => {
     }
   });
 
+  test('does not move for the price of a reservation that is full', () => {
+    const full = offering('zone-1', 'reserved', 0.01, {
+      requirements: [requirement('example.com/reservation-id', 'In', ['r-1'])],
+      reservationCapacity: 0,
+    });
+    const types = [
+      instanceType({ name: 'c4', price: 0.4, offerings: [offering('zone-1', 'on-demand', 0.4), full] }),
+      instanceType({ name: 'c8', price: 0.8, offerings: [offering('zone-1', 'on-demand', 0.8), full] }),
+    ];
+    const objects = [pool(), ...machine('a', { type: 'c4' }), running('a', { cpu: '3' })];
+    expect(finish(singleNodeCommand(roundOf(objects, { types }))).command).toBeUndefined();
+  });
+
   test('moves from on-demand to reserved capacity that is cheaper', () => {
     const reserved = offering('zone-1', 'reserved', 0.01, {
       requirements: [requirement('example.com/reservation-id', 'In', ['r-1'])],

@@ -13,6 +13,10 @@ export interface LaunchOption {
   offering: OfferingSpec;
 }
 
+/** Whether a machine can be had from it now: a reservation that is full stays on offer, but not for this. */
+export const isForSale = ({ available, reservationCapacity }: OfferingSpec): boolean =>
+  available && reservationCapacity !== 0;
+
 /** Ordered by price, then type name, then the order of the offerings. */
 export function launchOptions(
   types: readonly InstanceTypeSpec[],
@@ -24,7 +28,7 @@ export function launchOptions(
   for (const instanceType of types) {
     if (!match.allowsType(instanceType)) continue;
     for (const offering of instanceType.offerings) {
-      if (offering.available && match.allowsOffering(offering)) options.push({ instanceType, offering });
+      if (isForSale(offering) && match.allowsOffering(offering)) options.push({ instanceType, offering });
     }
   }
   return options.sort(
@@ -48,7 +52,7 @@ export function launchCapacityTypes(
   const found = new Set<string>();
   for (const type of types) {
     const more = type.offerings.filter(
-      (offering) => offering.available && capacityTypesOf(offering).some((value) => !found.has(value)),
+      (offering) => isForSale(offering) && capacityTypesOf(offering).some((value) => !found.has(value)),
     );
     if (more.length === 0 || !match.allowsType(type)) continue;
     for (const offering of more) {

@@ -31,6 +31,10 @@ export interface Offering {
   readonly reservationCapacity: number;
 }
 
+/** A full reservation is an offering like others, but nothing is launched from it, and its price is none. */
+export const isLaunchable = ({ reserved, reservationCapacity }: Offering): boolean =>
+  !reserved || reservationCapacity > 0;
+
 /** What offerings of many types have in common. */
 type Place = Pick<Offering, 'set' | 'zone' | 'capacityType' | 'reservationId'>;
 

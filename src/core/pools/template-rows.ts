@@ -5,15 +5,12 @@
 import { addBit, type Bitset, bitset, fullBitset, keepCommon, membersOf } from '../../base/index.ts';
 import { acceptsAbsence, intersects, type Requirement } from '../requirements/requirement.ts';
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
-import type { InstanceType, Offering } from './instance-types.ts';
+import { type InstanceType, isLaunchable, type Offering } from './instance-types.ts';
 
 export interface PricedRow {
   readonly price: number;
   readonly offering: Offering;
 }
-
-/** A full reservation is an offering like others, but nothing is launched from it, and its price is none. */
-const isLaunchable = ({ reserved, reservationCapacity }: Offering): boolean => !reserved || reservationCapacity > 0;
 
 export class TemplateRows {
   readonly types: readonly InstanceType[];
