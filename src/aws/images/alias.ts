@@ -44,12 +44,16 @@ export function parseAlias(text: string): Alias | undefined {
 
 const lastOfAl2 = 'https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions-standard.html#kubernetes-1-33';
 
+const otherFips =
+  "Use 'bottlerocket@latest-fips', or set amiFamily and select an image of your own with 'ssmParameter', the path of the parameter that holds its id.";
+
 /** Why Amazon publishes no such images for this version of Kubernetes; undefined if it does. */
-export function unsupportedAlias({ family }: Alias, kubernetesVersion: string): string | undefined {
+export function unsupportedAlias({ family, version }: Alias, kubernetesVersion: string): string | undefined {
   const minor = Number(kubernetesVersion.split('.')[1] ?? 0);
   if (family === 'AL2' && minor >= 33) return `AL2 aliases are no longer supported on EKS 1.33+ (see ${lastOfAl2})`;
   if (family === 'Windows2025' && minor < 35)
     return `Windows Server 2025 requires EKS version 1.35 or higher, current version: ${kubernetesVersion}`;
+  if (version.endsWith(fipsSuffix)) return `Amazon publishes no FIPS images of ${family}. ${otherFips}`;
   return undefined;
 }
 

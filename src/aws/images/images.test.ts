@@ -209,6 +209,7 @@ test.each([
   ['al2@latest', '1.33', 'AL2 aliases are no longer supported on EKS 1.33+'],
   ['al2@latest', '1.34', 'AL2 aliases are no longer supported on EKS 1.33+'],
   ['windows2025@latest', '1.34', 'Windows Server 2025 requires EKS version 1.35 or higher, current version: 1.34'],
+  ['al2023@latest-fips', '1.37', "Amazon publishes no FIPS images of AL2023. Use 'bottlerocket@latest-fips', or"],
 ])('S11: %s is not supported on %s', async (text, version, message) => {
   const { images } = open({ ...published(text, version), version });
   expect(await images.list(nodeClass(alias(text)))).toEqual({
