@@ -2,9 +2,9 @@
 // do not ship are described here.
 import { describe, expect, test } from 'vitest';
 import { awsLabel, label } from '../../api/index.ts';
-import type { Plan } from '../../core/index.ts';
 import { driftCommand } from '../../core/disruption/drift.ts';
 import { finish, machine, pool, roundOf, running } from '../../core/disruption/fleet.testing.ts';
+import type { Plan } from '../../core/index.ts';
 import {
   expectScheduled,
   expectUnscheduled,
