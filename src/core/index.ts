@@ -83,6 +83,7 @@ export {
   isEvictable,
   isOwnedByDaemonSet,
   isProvisionable,
+  isReschedulable,
   isTerminal,
   isTerminating,
   isWaitingEviction,

@@ -23,6 +23,7 @@ export {
   isEvictable,
   isOwnedByDaemonSet,
   isProvisionable,
+  isReschedulable,
   isTerminal,
   isTerminating,
   isWaitingEviction,

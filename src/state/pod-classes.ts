@@ -18,6 +18,9 @@ export const isOwnedByDaemonSet = (pod: Pod): boolean => core.isOwnedByDaemonSet
 /** On its way out. */
 export const isTerminating = (pod: Pod): boolean => core.isTerminating(viewed(pod));
 
+/** Comes back somewhere else when it has to go. */
+export const isReschedulable = (pod: Pod): boolean => core.isReschedulable(viewed(pod));
+
 /** A drain has something to do with it. */
 export const isDrainable = (pod: Pod, nowMs: number): boolean => core.isDrainable(viewed(pod), nowMs);
 

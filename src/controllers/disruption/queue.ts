@@ -3,7 +3,7 @@
 //
 // Promises:
 // 1. A node is in at most one command.
-// 2. Nothing is deleted before every replacement has been seen initialized.
+// 2. Nothing is deleted before every replacement has been seen initialized, and what is stored allows it (`last-look.ts`).
 // 3. Of several replacements for consolidation all come or none stays, unless pods came to it meanwhile.
 // 4. The model counts nodes as leaving only after the replacements exist: otherwise their pods would be planned twice.
 import type { NodeClaim } from '../../api/index.ts';
@@ -30,6 +30,7 @@ import { nominate } from '../provisioning/nomination.ts';
 import { shortList } from '../provisioning/report.ts';
 import { requestReboot } from '../reboot/request.ts';
 import type { NodeCounts } from '../static/node-counts.ts';
+import { lastLook } from './last-look.ts';
 import { putMarks, removeMarks } from './marks.ts';
 import type { DisruptionMetrics } from './metrics.ts';
 import { createReplacements, withdrawReplacements } from './replacements.ts';
@@ -47,6 +48,8 @@ interface Running {
   readonly startedMs: number;
   /** Of the record of the decision, where records are kept. */
   readonly decision: string | undefined;
+  /** What is stored said as well that the nodes may go. */
+  isProven: boolean;
 }
 
 const stepMs = 1_000;
@@ -134,7 +137,17 @@ export class CommandQueue {
     const made = replacements.map(({ name }) => name);
     const decision = await decideDisruption(this.context, command, { replacements: made, snapshot });
     const startedMs = clock.elapsed();
-    const run: Running = { id, command, claims: marked, keys, pending, replacements, startedMs, decision };
+    const run: Running = {
+      id,
+      command,
+      claims: marked,
+      keys,
+      pending,
+      replacements,
+      startedMs,
+      decision,
+      isProven: false,
+    };
     this.running.add(run);
     this.count(command);
     log.info('disrupting node(s)', {
@@ -245,9 +258,25 @@ export class CommandQueue {
   private async step(run: Running): Promise<boolean> {
     for (const replacement of run.replacements) if (!replacement.isReady) await this.lookAt(run, replacement);
     if (!run.replacements.every(({ isReady }) => isReady)) return false;
+    await this.lookOnce(run);
     await this.deleteAll(run);
     this.settle(run, 'done');
     return true;
+  }
+
+  /** Once: some of its nodes are going when a deletion is tried again. */
+  private async lookOnce(run: Running): Promise<void> {
+    const { cluster } = this.context;
+    if (run.isProven) return;
+    const problems = await Promise.all(
+      run.claims.map(async (name) => {
+        const claim = cluster.claims.get(name);
+        return claim === undefined ? undefined : lastLook(this.context, run.command, claim);
+      }),
+    );
+    const problem = problems.find((each) => each !== undefined);
+    if (problem !== undefined) throw new Unrecoverable(`the nodes stay: ${problem}`);
+    run.isProven = true;
   }
 
   private settle({ decision, startedMs }: Running, state: 'done' | 'failed'): void {

@@ -5,6 +5,7 @@ import type { Command, Replacement } from '../../core/index.ts';
 import { isOwnedByDaemonSet } from '../../state/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
+import { storedPods } from '../ownership/stored.ts';
 import { createFromTemplate, createNodeClaim } from '../provisioning/create-node-claim.ts';
 import { provisioningMetrics } from '../provisioning/metrics.ts';
 import { nodeClaimFor } from '../provisioning/node-claim.ts';
@@ -50,6 +51,9 @@ export async function withdrawReplacements(
     if (isUsed) continue;
     const message = 'came with others that could not come, so nothing was replaced';
     try {
+      const node = machine?.node?.metadata.name;
+      const stored = node === undefined ? [] : await storedPods(context, node);
+      if (stored.some((pod) => !isOwnedByDaemonSet(pod))) continue;
       await endClaim(context, claim, { code: 'ReplacementWithdrawn', message, silent: true });
     } catch (error) {
       // It is empty: emptiness removes it later.

@@ -84,6 +84,27 @@ describe('a broken node', () => {
     );
   });
 
+  test.each<[string, (node: Node) => Node]>([
+    [
+      'well again',
+      (node) => ({ ...node, status: { ...node.status, conditions: [{ type: 'Ready', status: 'True' }] } }),
+    ],
+    [
+      'one that its owner wants to keep',
+      (node) => ({
+        ...node,
+        metadata: { ...node.metadata, annotations: { 'karpenter.sh/do-not-repair': 'true' } },
+      }),
+    ],
+    ['another one of that name', (node) => ({ ...node, metadata: { ...node.metadata, uid: 'another' } })],
+  ])('that is stored as %s stays', async (_, change) => {
+    await machines(5);
+    await says('n0', ['Ready', 'False']);
+    bench.storedOtherwise(resources.nodes, (nodes) => nodes.map(change));
+    await bench.run(20 * minuteMs);
+    expect(await isLeaving('n0')).toBe(false);
+  });
+
   test('that flaps is replaced when its first time is up', async () => {
     await machines(5);
     for (let round = 0; round < 3; round += 1) {

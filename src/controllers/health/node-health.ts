@@ -19,11 +19,14 @@ import { isManagedNode } from '../managed.ts';
 import { type ClaimMetrics, snakeCase } from '../nodeclaim/claim-metrics.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
+import { storedObject } from '../ownership/stored.ts';
 import { patchObject } from '../writes.ts';
-import { Ailments, isOutbreak } from './repair-policies.ts';
+import { Ailments, ailmentOf, isOutbreak } from './repair-policies.ts';
 
 const name = 'node.health';
 const blockedMs = 300_000;
+/** What is stored says otherwise: the cache catches up sooner. */
+const notProvenMs = 10_000;
 const blockedDedupeMs = 900_000;
 
 export function nodeHealthController(context: ControllerContext, metrics: ClaimMetrics): Controller {
@@ -50,6 +53,10 @@ export function nodeHealthController(context: ControllerContext, metrics: ClaimM
       tellBlocked(context, node, claim, poolName);
       return again(blockedMs);
     }
+    // A cache that is behind shows a node as broken that has recovered, or without what its owner said since.
+    const stored = await storedObject(context, resources.nodes, node.metadata.name ?? '');
+    if (stored === undefined || stored.metadata.uid !== node.metadata.uid) return done;
+    if (ailmentOf(stored, policies, clock.now()) === undefined || isKept(stored)) return again(notProvenMs);
     const marked = await patchObject(kube, nodeClaims, claim, withDeadline(claim, clock.now()));
     const message = `condition ${ailment.conditionType} of the Node has not passed within its tolerated time`;
     await endClaim(context, marked, { code: 'Unhealthy', message });

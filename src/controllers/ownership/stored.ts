@@ -1,19 +1,22 @@
-// Who owns a machine, asked of the API server itself. Caches may be behind (a watch that went silent is noticed after
-// minutes) and hide claims that cannot be worked with; whoever concludes that something has no owner, and takes it away for
-// that, asks here. Claims are read with tolerance: one that cannot be parsed still owns what it names.
-import { isKubeError, type KubeObject, type ObjectRef, type Resource, resources } from '../../ports/index.ts';
+// What the API server stores, asked of it right before something that cannot be undone. Caches may be behind (a watch that
+// went silent is noticed after minutes) and hide claims that cannot be worked with; whoever concludes that something has no
+// owner, or may go, and takes it away for that, asks here. Claims are read with tolerance: one that cannot be parsed still
+// owns what it names.
+import { isKubeError, type KubeObject, type Pod, type Resource, resources } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
 
 export interface StoredClaim {
   name: string;
+  uid: string | undefined;
+  isDeleting: boolean;
   providerID: string | undefined;
   /** Undefined where the reference cannot be read: the claim may be of any class. */
   nodeClass: { group: string; kind: string; name: string } | undefined;
   annotations: Readonly<Record<string, unknown>>;
 }
 
-type Stored = Pick<ControllerContext, 'stored'>;
+export type Stored = Pick<ControllerContext, 'stored'>;
 
 const pageSize = 500;
 /** More claims than any cluster has; a server that pages for ever is not believed. */
@@ -48,14 +51,37 @@ async function everyStored<T extends KubeObject, R>(
 }
 
 /** Undefined only if the server says that there is no claim of that name. */
-export async function storedClaim({ stored }: Stored, name: string): Promise<StoredClaim | undefined> {
-  const ref: ObjectRef = { name };
+export async function storedClaim(context: Stored, name: string): Promise<StoredClaim | undefined> {
+  const found = await storedObject(context, nodeClaims, name);
+  return found === undefined ? undefined : readClaim(found);
+}
+
+/** Undefined only if the server says that there is no object of that name. */
+export async function storedObject<T extends KubeObject>(
+  { stored }: Stored,
+  resource: Resource<T>,
+  name: string,
+): Promise<T | undefined> {
   try {
-    return readClaim(await stored.get(nodeClaims, ref));
+    return await stored.get(resource, { name });
   } catch (error) {
     if (isKubeError(error, 'NotFound')) return undefined;
     throw error;
   }
+}
+
+/**
+ * Pods that are bound to the node. A list of one says how far the server's history is, and the list of the node's pods must
+ * not be older: then it may come from the server's cache, which finds pods by their node, instead of from all there are.
+ */
+export async function storedPods({ stored }: Stored, nodeName: string): Promise<Pod[]> {
+  const { resourceVersion } = await stored.list(resources.pods, { limit: 1 });
+  const { items } = await stored.list(resources.pods, {
+    fieldSelector: `spec.nodeName=${nodeName}`,
+    resourceVersion,
+    resourceVersionMatch: 'NotOlderThan',
+  });
+  return items;
 }
 
 /** Names of the claims a Node says it belongs to. */
@@ -70,6 +96,8 @@ function readClaim(object: KubeObject): StoredClaim {
   const isReadable = group !== undefined && kind !== undefined && name !== undefined;
   return {
     name: metadata.name ?? '',
+    uid: metadata.uid,
+    isDeleting: metadata.deletionTimestamp !== undefined,
     providerID: textOf(fieldOf(status, 'providerID')),
     nodeClass: isReadable ? { group, kind, name } : undefined,
     annotations: metadata.annotations ?? {},

@@ -116,6 +116,41 @@ describe('a reboot', () => {
   });
 });
 
+describe('a machine is not rebooted when the API server has', () => {
+  test('another boot of it already: that was it', async () => {
+    bench.storedOtherwise(resources.nodes, (nodes) =>
+      nodes.map((each) => ({ ...each, status: { ...each.status, nodeInfo: { bootID: 'second' } } as never })),
+    );
+    await ask(0);
+    await bench.run(10_000);
+    expect(reboot).not.toHaveBeenCalled();
+    expect(await condition(conditionType.rebooting)).toMatchObject({ reason: 'RebootIssued' });
+  });
+
+  test('its claim without the request, or being deleted', async () => {
+    bench.storedOtherwise(nodeClaims, (claims) =>
+      claims.map((each) => ({ ...each, metadata: { ...each.metadata, deletionTimestamp: bench.nowPlus(0) } })),
+    );
+    await ask(0).catch(() => {});
+    await bench.run(4 * minuteMs);
+    expect(reboot).not.toHaveBeenCalled();
+  });
+});
+
+test('a node that is back in what is stored is not given up for a cache that is behind', async () => {
+  await ask(0);
+  await bench.run(minuteMs);
+  expect(await condition(conditionType.rebooting)).toMatchObject({ reason: 'RebootIssued' });
+  const catchUp = bench.storedOtherwise(resources.nodes, (nodes) =>
+    nodes.map((each) => ({ ...each, status: { ...each.status, nodeInfo: { bootID: 'second' } } as never })),
+  );
+  await bench.run(30 * minuteMs);
+  expect(await claim()).toBeDefined();
+  catchUp();
+  await bench.run(minuteMs);
+  expect(await claim()).toBeUndefined();
+});
+
 test.each<[string, () => Promise<unknown>]>([
   ['its claim is deleted', () => bench.kube.delete(nodeClaims, { name: 'n' })],
   [

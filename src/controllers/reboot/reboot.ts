@@ -14,6 +14,7 @@ import { ClaimMemory } from '../nodeclaim/claim-memory.ts';
 import { boundDrain } from '../nodeclaim/drain-bound.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
+import { storedObject } from '../ownership/stored.ts';
 import { patchObject, patchStatus } from '../writes.ts';
 import { type RebootResult, rebootMetrics } from './metrics.ts';
 
@@ -156,6 +157,10 @@ export function rebootController(context: ControllerContext, evictions: Eviction
       cluster.setClaim(claim);
     }
     if (askedMs.get(claim) === undefined) askedMs.set(claim, clock.now());
+    const fresh = await storedNow(claim, node);
+    if (fresh === undefined) return again(lookMs);
+    // It happened already, and the watch has yet to say so: a machine is not rebooted twice.
+    if (isNewBoot(claim, fresh)) return issued(claim, fresh);
     if (cloud.reboot === undefined) {
       return fail(claim, node, 'provider_error', 'reboot not implemented by the cloud provider');
     }
@@ -168,13 +173,29 @@ export function rebootController(context: ControllerContext, evictions: Eviction
     return issued(claim, node);
   };
 
+  /** The node as it is stored; undefined if it is another one, or what is stored does not ask for this reboot any more. */
+  const storedNow = async (claim: NodeClaim, node: Node): Promise<Node | undefined> => {
+    const [asked, fresh] = await Promise.all([
+      storedObject(context, nodeClaims, claim.metadata.name ?? ''),
+      storedObject(context, resources.nodes, node.metadata.name ?? ''),
+    ]);
+    const isAsked =
+      asked?.metadata.uid === claim.metadata.uid && asked !== undefined && isRebooting(asked) && !isIssued(asked);
+    return isAsked && fresh?.metadata.uid === node.metadata.uid ? fresh : undefined;
+  };
+
+  /** Whether the node runs another boot and is ready as far as the API server knows, whatever the cache says. */
+  const isBack = async (claim: NodeClaim, node: Node | undefined): Promise<boolean> => {
+    const fresh = node && (await storedObject(context, resources.nodes, node.metadata.name ?? ''));
+    return fresh !== undefined && isNewBoot(claim, fresh) && isReadyNode(fresh);
+  };
+
   const observe = async (claim: NodeClaim, seen: Node): Promise<Outcome> => {
     await uninitialized(seen);
     if (!isNewBoot(claim, seen)) return again(lookMs);
     const node = await setTaint(cluster.nodes.get(seen.metadata.name ?? '') ?? seen, false);
     tell(claim, 'Normal', 'RebootObserved', 'New boot observed (bootID changed); awaiting node readiness');
-    const isReady = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-    if (isReady !== true) return again(lookMs);
+    if (!isReadyNode(node)) return again(lookMs);
     const recoverySeconds = (clock.now() - issuedAtMs(claim)) / 1000;
     await finish(claim, conditionReason.rebootSucceeded, 'node rebooted and rejoined the cluster');
     count(claim, 'succeeded');
@@ -189,6 +210,7 @@ export function rebootController(context: ControllerContext, evictions: Eviction
     if (clock.now() > endMs) {
       // What only a wrong clock calls late is not ended.
       if (time.problem() !== undefined) return again(untrustedClockMs);
+      if (isIssued(claim) && (await isBack(claim, node))) return again(lookMs);
       return isIssued(claim)
         ? fail(claim, node, 'recovery_timeout', 'node did not recover within the observation window')
         : fail(claim, node, 'provider_error', 'reboot was not issued within the issuance timeout');
@@ -231,6 +253,9 @@ const isIssued = (claim: NodeClaim): boolean =>
 
 const isRebooting = (claim: NodeClaim): boolean =>
   claim.metadata.deletionTimestamp === undefined && claimCondition(claim, conditionType.rebooting)?.status === 'True';
+
+const isReadyNode = (node: Node): boolean =>
+  node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
 const bootOf = (node: Node): string => node.status?.nodeInfo?.bootID ?? '';
 

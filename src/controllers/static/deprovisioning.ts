@@ -1,6 +1,6 @@
 // static.deprovisioning: takes away the nodes a pool has above its `replicas`, those that hurt least first. Budgets do not
-// count here: the user asked for fewer nodes.
-import { durationMs, label, type NodeClaim } from '../../api/index.ts';
+// count here: the user asked for fewer nodes. That they did, and that there are too many, is read anew before nodes go.
+import { durationMs, label, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { parseTime } from '../../base/index.ts';
 import { type DeletionCostsBy, deletionCostsBy, lifetimeRemaining } from '../../core/index.ts';
 import type { Pod } from '../../ports/index.ts';
@@ -16,11 +16,14 @@ import {
 import { again, type Controller, type ControllerContext, source } from '../context.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { poolController } from '../nodepool/pool-controller.ts';
-import { nodeClaims } from '../own-resources.ts';
+import { nodeClaims, nodePools } from '../own-resources.ts';
+import { storedClaims, storedObject } from '../ownership/stored.ts';
 import type { NodeCounts } from './node-counts.ts';
 
 const scaledDown = { code: 'ScaledDown', message: 'its NodePool has more nodes than spec.replicas' };
 const recheckMs = 60_000;
+/** What is stored disagrees with the caches, which catch up sooner. */
+const unprovenMs = 10_000;
 
 export function staticDeprovisioningController(context: ControllerContext, counts: NodeCounts): Controller {
   const { cluster, clock, log } = context;
@@ -32,9 +35,13 @@ export function staticDeprovisioningController(context: ControllerContext, count
       const { replicas } = pool.spec;
       if (replicas === undefined || pool.metadata.deletionTimestamp !== undefined) return done;
       const { active } = counts.of(pool.metadata.name ?? '');
-      const surplus = active.length - replicas;
-      if (surplus <= 0) return again(recheckMs);
-      const leaving = cheapestToLose(cluster, active, clock.now(), deletionCostsBy(context.settings)).slice(0, surplus);
+      if (active.length <= replicas) return again(recheckMs);
+      const { staying, surplus } = await storedSurplus(context, pool, active);
+      if (surplus <= 0) return again(unprovenMs);
+      const leaving = cheapestToLose(cluster, staying, clock.now(), deletionCostsBy(context.settings)).slice(
+        0,
+        surplus,
+      );
       await Promise.all(leaving.map((claim) => endClaim(context, claim, scaledDown)));
       for (const { metadata } of leaving) {
         log.info('deleted nodeclaim', {
@@ -51,6 +58,20 @@ export function staticDeprovisioningController(context: ControllerContext, count
       ),
     ],
   );
+}
+
+/** Of the claims those that are stored and stay, and how many of them are too many for the pool as it is stored. */
+async function storedSurplus(
+  context: ControllerContext,
+  { metadata }: NodePool,
+  active: readonly NodeClaim[],
+): Promise<{ staying: NodeClaim[]; surplus: number }> {
+  const pool = await storedObject(context, nodePools, metadata.name ?? '');
+  const replicas = pool?.metadata.uid === metadata.uid ? pool?.spec.replicas : undefined;
+  if (replicas === undefined) return { staying: [], surplus: 0 };
+  const stored = new Set((await storedClaims(context)).flatMap(({ uid, isDeleting }) => (isDeleting ? [] : [uid])));
+  const staying = active.filter((claim) => stored.has(claim.metadata.uid));
+  return { staying, surplus: staying.length - replicas };
 }
 
 /** Not launched, then empty, then by cost, then protected ones; of equals the first by name. */

@@ -263,6 +263,27 @@ describe('fewer replicas', () => {
     expect(await scaleTo(7)).toContain('ds-1');
   });
 
+  test('drop nothing while the API server has more replicas, another pool or fewer claims than caches show', async () => {
+    const all = await names();
+    const other = (change: (pool: NodePool) => NodePool) =>
+      bench.storedOtherwise(nodePools, (pools) => pools.map(change));
+    let catchUp = other((stored) => ({ ...stored, spec: { ...stored.spec, replicas: 8 } }));
+    expect(await scaleTo(2)).toEqual(all);
+    catchUp();
+    catchUp = other((stored) => ({ ...stored, metadata: { ...stored.metadata, uid: 'another' } }));
+    await bench.run(20_000);
+    expect(await names()).toEqual(all);
+    catchUp();
+    catchUp = bench.storedOtherwise(nodeClaims, (claims) =>
+      claims.filter(({ metadata }) => ['low-1', 'low-2'].includes(metadata.name ?? '')),
+    );
+    await bench.run(20_000);
+    expect(await names()).toEqual(all);
+    catchUp();
+    await bench.run(20_000);
+    expect(await names()).toEqual(['keep-1', 'keep-2']);
+  });
+
   test('do not wait for the pool to be Ready', async () => {
     await pool(6, {}, 'False');
     await bench.run(1_000);

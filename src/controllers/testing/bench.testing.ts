@@ -8,6 +8,7 @@ import {
   type Cloud,
   isKubeError,
   type Kube,
+  KubeError,
   type KubeObject,
   type Node,
   type Resource,
@@ -145,6 +146,26 @@ export async function openBench(options: BenchOptions) {
     run: (durationMs: number) => clock.runFor(durationMs),
     nowPlus: (durationMs: number) => formatTime(clock.now() + durationMs),
     list: async <T extends KubeObject>(resource: Resource<T>): Promise<T[]> => (await kube.list(resource)).items,
+    /** The API server stores something else than caches have seen so far: what `change` makes of it; until it returns. */
+    storedOtherwise<T extends KubeObject>({ plural }: Resource<T>, change: (items: T[]) => T[]): () => void {
+      const { stored } = context;
+      const isMeant = (asked: { plural: string }): boolean => asked.plural === plural;
+      context.stored = {
+        async get(resource, ref, asked) {
+          const found = await stored.get(resource, ref, asked);
+          const [object] = isMeant(resource) ? (change([found as never]) as unknown[]) : [found];
+          if (object === undefined) throw new KubeError({ status: 404, reason: 'NotFound', message: 'not there' });
+          return object as typeof found;
+        },
+        async list(resource, asked) {
+          const found = await stored.list(resource, asked);
+          return isMeant(resource) ? { ...found, items: change(found.items as never) as never } : found;
+        },
+      };
+      return () => {
+        context.stored = stored;
+      };
+    },
     async remove(resource: Resource, name: string, namespace?: string): Promise<void> {
       await kube.delete(resource, namespace === undefined ? { name } : { name, namespace });
       await clock.runFor(0);

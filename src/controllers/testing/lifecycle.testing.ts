@@ -27,6 +27,12 @@ export interface PodParts {
   status?: Partial<NonNullable<Pod['status']>>;
 }
 
+/** The claim as if no one had asked for its deletion. */
+export function asStaying(claim: NodeClaim): NodeClaim {
+  const { deletionTimestamp: _, ...metadata } = claim.metadata;
+  return { ...claim, metadata };
+}
+
 export type LifecycleBench = Awaited<ReturnType<typeof openLifecycle>>;
 
 export async function openLifecycle(options: LifecycleOptions = {}) {

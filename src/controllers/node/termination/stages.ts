@@ -11,7 +11,7 @@ import { claimCondition, withCondition } from '../../nodeclaim/claim-conditions.
 import type { ClaimMetrics } from '../../nodeclaim/claim-metrics.ts';
 import type { MachineRemoval } from '../../nodeclaim/machine-removal.ts';
 import { nodeClaims } from '../../own-resources.ts';
-import { claimNamesOf, storedClaim } from '../../ownership/stored.ts';
+import { claimNamesOf, storedClaim, storedPods } from '../../ownership/stored.ts';
 import { patchStatus } from '../../writes.ts';
 import { type Deletion, drainOf } from './drain.ts';
 import { attachmentsInTheWay } from './volumes.ts';
@@ -99,10 +99,18 @@ export function stagesOf(
       await Promise.all(overdue.map((deletion) => remove(deletion, deadlineMs ?? 0)));
       return { claim, outcome: again(lookAgainMs) };
     }
-    if (claim === undefined || isOver) return { claim };
-    const sinceMs = parseTime(claimCondition(claim, conditionType.drained)?.lastTransitionTime ?? '') ?? clock.now();
+    if (isOver) return { claim };
+    const drained = claim === undefined ? undefined : claimCondition(claim, conditionType.drained);
+    const sinceMs = parseTime(drained?.lastTransitionTime ?? '') ?? clock.now();
     const leftMs = sinceMs + leastDrainMs - clock.now();
-    if (leftMs > 0) return { claim, outcome: again(leftMs) };
+    if (claim !== undefined && leftMs > 0) return { claim, outcome: again(leftMs) };
+    // A pod that came just before the taint may not have reached the cache: an empty node is proven by what is stored.
+    const unseen = drainOf(await storedPods(context, name), clock.now(), deadlineMs);
+    if (unseen.waiting > 0) {
+      await Promise.all(unseen.remove.map((deletion) => remove(deletion, deadlineMs ?? 0)));
+      return { claim, outcome: again(lookAgainMs) };
+    }
+    if (claim === undefined) return { claim };
     metrics.nodesDrained.add({ nodepool: metrics.nodepoolOf(claim) });
     return { claim: await write(claim, conditionType.drained, 'True') };
   };

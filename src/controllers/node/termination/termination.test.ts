@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resources } from '../../../ports/index.ts';
 import { nodeClaims } from '../../own-resources.ts';
-import { type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
+import { asStaying, type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
 
 const deadline = 'karpenter.sh/nodeclaim-termination-timestamp';
 const nodeClassLabel = 'karpenter.kwok.sh/kwoknodeclass';
@@ -62,6 +62,31 @@ describe('a deleted node', () => {
     await deleteNode();
     await bench.run(60_000);
     expect([await bench.isNodeGone(), bench.cloud.deletions]).toEqual([false, []]);
+  });
+
+  test('stays while the API server has a pod on it that no cache shows, and its machine too', async () => {
+    await bench.makeMachine();
+    const unseen = { metadata: { name: 'unseen', namespace: 'default', uid: 'unseen' }, spec: { containers: [] } };
+    const catchUp = bench.storedOtherwise(resources.pods, (pods) => [...pods, unseen]);
+    await deleteNode();
+    await bench.run(60_000);
+    expect([await bench.isNodeGone(), bench.cloud.deletions]).toEqual([false, []]);
+    expect((await bench.condition('Drained'))?.status).toBe('Unknown');
+    catchUp();
+    await bench.run(30_000);
+    expect([await bench.isNodeGone(), bench.cloud.machines.size]).toEqual([true, 0]);
+  });
+
+  test('keeps its machine while the API server has its claim as one that stays', async () => {
+    await bench.makeMachine();
+    const catchUp = bench.storedOtherwise(nodeClaims, (claims) => claims.map(asStaying));
+    await deleteNode();
+    await bench.run(60_000);
+    expect([await bench.isNodeGone(), bench.cloud.deletions]).toEqual([false, []]);
+    expect(bench.log.lines).toContainEqual(expect.objectContaining({ message: 'keeping instance for now' }));
+    catchUp();
+    await bench.run(30_000);
+    expect([await bench.isNodeGone(), bench.cloud.machines.size]).toEqual([true, 0]);
   });
 
   test('goes also when two claims have its provider id, and then without either', async () => {

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { NodeClaim } from '../../../api/index.ts';
 import { KubeError, resources } from '../../../ports/index.ts';
 import { nodeClaims, nodePools } from '../../own-resources.ts';
 import { nodeClassRef } from '../../testing/bench.testing.ts';
-import { type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
+import { asStaying, type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
 import { MachineRemoval } from '../machine-removal.ts';
 import { lifecycleController } from './controller.ts';
 
@@ -65,6 +66,18 @@ describe('a deleted claim', () => {
     expect(await bench.isGone()).toBe(true);
     expect(bench.cloud.deletions).toEqual([]);
     expect(await bench.isNodeGone('bare')).toBe(false);
+  });
+
+  test.each<[string, (claim: NodeClaim) => NodeClaim | undefined]>([
+    ['has it as one that stays', asStaying],
+    ['has another of that name', (claim) => ({ ...claim, metadata: { ...claim.metadata, uid: 'another' } })],
+    ['does not have it', () => undefined],
+  ])('keeps its machine while the API server %s', async (_, change) => {
+    await bench.makeClaim();
+    bench.storedOtherwise(nodeClaims, (claims) => claims.flatMap((claim) => change(claim) ?? []));
+    await deleteClaim();
+    await bench.run(60_000);
+    expect([await bench.isGone(), bench.cloud.deletions]).toEqual([false, []]);
   });
 
   test('that did not register takes its machine down and leaves nodes alone', async () => {
