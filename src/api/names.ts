@@ -64,6 +64,8 @@ export const annotation = {
   disruptionCost: 'karpenter.sh/disruption-cost',
   rebootPreBootId: 'karpenter.sh/reboot-pre-boot-id',
   rebootTerminationGracePeriod: 'karpenter.sh/reboot-termination-grace-period',
+  /** On an EC2NodeClass: how NVIDIA's driver lets claims share GPUs, because its configuration cannot be read. */
+  nvidiaConsumableCapacity: 'karpenter.k8s.aws/nvidia-consumable-capacity',
   /** Ours, on a NodeClaim: when it was rebooted within the last day, so that it is not rebooted for ever. */
   reboots: 'kerf.sh/reboots',
   /** Ours: the shapes a replacement came instead of, so that none of them comes back within a day. */

@@ -44,6 +44,8 @@ export interface AwsProviderSettings {
   reservedCapacity: boolean;
   /** Gate NodeClassCEL. */
   kubeletExpressions?: boolean;
+  /** Gates DRANVIDIAGPU and DRAEFA. */
+  devices?: { nvidia: boolean; efa: boolean };
   /** Gate RebootForRepair. */
   reboots?: boolean;
 }
@@ -99,6 +101,7 @@ export async function createAwsProvider(options: AwsProviderOptions) {
     reservedEnis: settings.reservedEnis,
     reservedCapacity,
     kubeletExpressions: settings.kubeletExpressions === true,
+    ...(settings.devices === undefined ? {} : { devices: settings.devices }),
     tables,
     prices: pricing,
     unavailable,

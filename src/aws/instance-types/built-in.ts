@@ -77,6 +77,7 @@ export async function builtInCatalogue(options: BuiltInOptions = {}): Promise<Bu
         ...readNodeClass(nodeClass, zones),
         vmMemoryOverhead: options.vmMemoryOverhead ?? defaultVmMemoryOverhead,
         reservedEnis: options.reservedEnis ?? 0,
+        devices: { nvidia: true, efa: true },
       }),
   };
 }

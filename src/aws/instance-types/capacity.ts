@@ -18,7 +18,7 @@ export function capacityOf(info: InstanceTypeInfo, context: InstanceTypeContext)
     'ephemeral-storage': ephemeralStorageOf(info, context),
     pods: String(podsOf(info, context)),
   };
-  for (const [resource, count] of Object.entries(devicesOf(info, context))) {
+  for (const [resource, count] of Object.entries(extendedResourcesOf(info, context))) {
     if (count > 0) capacity[resource] = String(count);
   }
   return capacity;
@@ -70,7 +70,13 @@ export function efaOnlyInterfaces(context: InstanceTypeContext): InstanceTypeCon
   return context.networkInterfaces.filter(({ interfaceType }) => interfaceType === 'efa-only');
 }
 
-function devicesOf(info: InstanceTypeInfo, context: InstanceTypeContext): Record<string, number> {
+/** EFA interfaces of a node that asks for them; a class that lays out its interfaces itself has those. */
+export function efaInterfaces(info: InstanceTypeInfo, context: InstanceTypeContext): number {
+  if (context.networkInterfaces.length > 0) return efaOnlyInterfaces(context).length;
+  return info.NetworkInfo?.EfaInfo?.MaximumEfaInterfaces ?? 0;
+}
+
+function extendedResourcesOf(info: InstanceTypeInfo, context: InstanceTypeContext): Record<string, number> {
   const limits = context.eniLimits[info.InstanceType];
   const gpus = (manufacturer: string): number =>
     (info.GpuInfo?.Gpus ?? [])
@@ -84,10 +90,7 @@ function devicesOf(info: InstanceTypeInfo, context: InstanceTypeContext): Record
     'habana.ai/gaudi': gpus('Habana'),
     'aws.amazon.com/neuron': neuron.reduce((sum, device) => sum + (device.Count ?? 0), 0),
     'aws.amazon.com/neuroncore': (neuron[0]?.Count ?? 0) * (neuron[0]?.CoreInfo?.Count ?? 0),
-    'vpc.amazonaws.com/efa':
-      context.networkInterfaces.length > 0
-        ? efaOnlyInterfaces(context).length
-        : (info.NetworkInfo?.EfaInfo?.MaximumEfaInterfaces ?? 0),
+    'vpc.amazonaws.com/efa': efaInterfaces(info, context),
   };
   if (operatingSystemOf(context.amiFamily, architectureOf(info)) === 'windows') {
     devices['vpc.amazonaws.com/PrivateIPv4Address'] = limits === undefined ? 0 : limits.ipv4 - 1;

@@ -24,6 +24,8 @@ export interface ViewSources {
   reservedCapacity: boolean;
   /** Feature gate. */
   kubeletExpressions: boolean;
+  /** Gates of drivers whose devices are declared before nodes run. */
+  devices?: InstanceTypeContext['devices'];
   eniLimits: InstanceTypeContext['eniLimits'];
   bandwidthMbps: InstanceTypeContext['bandwidthMbps'];
   prices: Prices & { readonly version: number };

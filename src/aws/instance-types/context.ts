@@ -2,6 +2,7 @@
 // beside EC2's own description of the type.
 import type { KubeletExpression } from '../../api/index.ts';
 import type { AmiFamily } from './ami-family.ts';
+import type { GpuSharing } from './devices.ts';
 
 export interface KubeletSettings {
   maxPods?: number;
@@ -60,6 +61,10 @@ export interface InstanceTypeContext {
   connectionTracking: boolean;
   /** Nitro enclaves are on (`enclaveOptions.enabled`). */
   enclaves: boolean;
+  /** Drivers whose devices are declared before nodes run (gates DRANVIDIAGPU, DRAEFA); none if absent. */
+  devices?: { nvidia: boolean; efa: boolean };
+  /** Whether GPUs serve several claims at once, as the class says of the driver. */
+  gpuSharing: GpuSharing;
   reservations: readonly CapacityReservation[];
   placementGroup?: { id: string; strategy: string; partitions?: number };
   /** Part of a machine's memory that the hypervisor and the kernel keep (setting `vmMemoryOverheadPercent`). */

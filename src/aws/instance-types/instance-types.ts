@@ -3,6 +3,7 @@ import type { InstanceTypeSpec } from '../../core/index.ts';
 import { attachmentLimits } from './attachments.ts';
 import { capacityOf } from './capacity.ts';
 import type { InstanceTypeContext } from './context.ts';
+import { devicesOf } from './devices.ts';
 import type { InstanceTypeInfo } from './instance-type-info.ts';
 import { kubeletValues } from './kubelet-values.ts';
 import { offeringBuilder } from './offerings.ts';
@@ -32,12 +33,14 @@ export function instanceTypeBuilder(context: InstanceTypeContext): InstanceTypeB
     build: (info) => {
       const values = valuesOf(info);
       const own = values !== undefined && 'kubelet' in values ? { ...context, kubelet: values.kubelet } : context;
+      const dynamicResources = devicesOf(info, context);
       return {
         name: info.InstanceType,
         requirements: requirementsOf(info),
         capacity: capacityOf(info, own),
         overhead: own === context ? overheadOf(info) : overheadBuilder(own)(info),
         volumeAttachmentLimits: attachmentLimits(info, context),
+        ...(dynamicResources === undefined ? {} : { dynamicResources }),
         offerings: offeringsOf(info),
       };
     },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plannedTemplates } from '../launch-templates/launch-plan.ts';
+import { templatesFor } from '../launch-templates/launch-plan.testing.ts';
 import { requestOf } from '../user-data/user-data.testing.ts';
 import { userDataFor } from '../user-data/user-data.ts';
 import { contextOf, family, infoOf, type } from './instance-types.testing.ts';
@@ -87,31 +87,12 @@ describe('a node', () => {
 test('types for which expressions give the same share a template, others do not', () => {
   const { nodeClass } = requestOf('AL2023', { kubelet: { systemReserved: { cpu: 'vcpus * 10' } } });
   const shape = scaled({ systemReserved: { cpu: 'vcpus * 10' } });
-  const candidates = ['m5.large', 'c5.large', 'm5.xlarge'].map((name) => {
+  const types = ['m5.large', 'c5.large', 'm5.xlarge'].map((name) => {
     const spec = type(name, shape);
-    return { type: { ...spec, capacity: { ...spec.capacity, pods: '29' } }, offerings: spec.offerings.slice(0, 1) };
+    return { ...spec, capacity: { ...spec.capacity, pods: '29' } };
   });
   const seen: unknown[] = [];
-  const templates = plannedTemplates(
-    {
-      nodeClass,
-      claim: { spec: { requirements: [] } },
-      candidates,
-      allTypes: [],
-      capacityType: 'on-demand',
-      tenancy: 'default',
-      placementGroup: undefined,
-      tags: {},
-    } as never,
-    {
-      imageFor: () => 'ami-1',
-      blockDevicesOf: () => [],
-      bootOf: ({ reserved }: { reserved: unknown }) => {
-        seen.push(reserved);
-        return { inputs: {}, render: () => '' };
-      },
-    } as never,
-  );
+  const templates = templatesFor({ types, nodeClass, onBoot: ({ reserved }) => seen.push(reserved) });
   expect(templates.map((each) => each.candidates.map(({ type: { name } }) => name))).toEqual([
     ['m5.large', 'c5.large'],
     ['m5.xlarge'],

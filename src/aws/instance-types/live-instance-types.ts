@@ -7,7 +7,7 @@
 // 3. Classes that agree in everything that shapes a type share one list.
 // 4. A failed refresh keeps what is known; with nothing known, listing fails.
 import type { EC2Client } from '@aws-sdk/client-ec2';
-import type { EC2NodeClass } from '../../api/index.ts';
+import { annotation, type EC2NodeClass } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
@@ -41,6 +41,8 @@ export interface InstanceTypesOptions {
   reservedCapacity: boolean;
   /** Feature gate: whether expressions in kubelet settings are worked out. */
   kubeletExpressions: boolean;
+  /** Gates of drivers whose devices are declared before nodes run. */
+  devices?: InstanceTypeContext['devices'];
   tables: Pick<BuiltInTables, 'eniLimits' | 'bandwidthMbps'>;
   prices: Prices & { readonly version: number };
   unavailable: UnavailableOfferings;
@@ -202,8 +204,9 @@ function unknown(message: string): KerfError {
 const imagesKey = ({ status }: EC2NodeClass): string => JSON.stringify(status?.amis ?? []);
 
 /** Text that is equal for classes whose types are equal. Subnets are listed by free addresses, which change all the time. */
-function shapeOf({ spec, status }: EC2NodeClass): string {
+function shapeOf({ metadata, spec, status }: EC2NodeClass): string {
   return JSON.stringify([
+    metadata.annotations?.[annotation.nvidiaConsumableCapacity],
     status?.amis,
     status?.subnets?.toSorted((left, right) => (left.id < right.id ? -1 : 1)),
     status?.capacityReservations,

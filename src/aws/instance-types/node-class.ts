@@ -1,11 +1,13 @@
 // What an EC2NodeClass says about its machines, read from the raw object. A class not yet reconciled (a file on
 // disk) has no subnets in its status: it is then taken to reach every zone of the region.
-import { kubeletExpressions, staticKubelet } from '../../api/index.ts';
+import { annotation, kubeletExpressions, staticKubelet } from '../../api/index.ts';
 import { type AmiFamily, amiFamilyOf } from './ami-family.ts';
 import type { BlockDevice, CapacityReservation, InstanceTypeContext } from './context.ts';
+import { readGpuSharing } from './devices.ts';
 
 /** The fields of an EC2NodeClass that shape its instance types. */
 export interface NodeClassShape {
+  metadata?: { annotations?: Record<string, string> | undefined };
   spec?: {
     amiFamily?: string;
     amiSelectorTerms?: { alias?: string }[];
@@ -42,6 +44,7 @@ type ClassPart = Pick<
   | 'nestedVirtualization'
   | 'connectionTracking'
   | 'enclaves'
+  | 'gpuSharing'
   | 'reservations'
 >;
 
@@ -67,6 +70,7 @@ export function readNodeClass(
     nestedVirtualization: spec.cpuOptions?.nestedVirtualization === 'enabled',
     connectionTracking: spec.connectionTracking !== undefined,
     enclaves: spec.enclaveOptions?.enabled === true,
+    gpuSharing: readGpuSharing(nodeClass?.metadata?.annotations?.[annotation.nvidiaConsumableCapacity]),
     reservations: (status.capacityReservations ?? []).map(
       (entry): CapacityReservation => ({
         id: entry.id,

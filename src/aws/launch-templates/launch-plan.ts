@@ -1,9 +1,10 @@
 // Which templates a launch needs: types share one when they boot the same image, with as many EFA interfaces, telling the
 // kubelet the same number of pods, and into the same reservation. Everything else about a launch is the same for all.
-import { awsLabel, type EC2NodeClass, kubeletExpressions, type NodeClaim } from '../../api/index.ts';
+import { annotation, awsLabel, type EC2NodeClass, kubeletExpressions, type NodeClaim } from '../../api/index.ts';
 import type { InstanceTypeSpec, OfferingSpec } from '../../core/index.ts';
 import type { Candidate, ReservationFacts } from '../fleet/candidates.ts';
 import { reservationOf } from '../fleet/candidates.ts';
+import { efaDriver } from '../instance-types/devices.ts';
 import type { LaunchTemplateSpec } from './launch-template.ts';
 
 export const efaResource = 'vpc.amazonaws.com/efa';
@@ -153,7 +154,8 @@ function hasEnclave({ nodeClass, claim }: LaunchWish): boolean {
 
 function efaCountOf({ claim, nodeClass }: LaunchWish, { capacity }: InstanceTypeSpec): number {
   if ((nodeClass.spec.networkInterfaces ?? []).length > 0) return 0;
-  return requested(claim, efaResource) ? Number(capacity[efaResource] ?? 0) : 0;
+  const drivers = claim.metadata.annotations?.[annotation.requestedDraDrivers]?.split(',') ?? [];
+  return requested(claim, efaResource) || drivers.includes(efaDriver) ? Number(capacity[efaResource] ?? 0) : 0;
 }
 
 /** The planner counted with them: a node is told the same. */

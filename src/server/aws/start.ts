@@ -73,6 +73,10 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
       minValuesPolicy: settings.minValuesPolicy,
       reservedCapacity: settings.featureGates['ReservedCapacity'] === true,
       kubeletExpressions: aws.awsFeatureGates['NodeClassCEL'] === true,
+      devices: {
+        nvidia: aws.awsFeatureGates['DRANVIDIAGPU'] === true,
+        efa: aws.awsFeatureGates['DRAEFA'] === true,
+      },
       reboots: aws.awsFeatureGates['RebootForRepair'] === true,
     },
     cluster: facts,

@@ -49,11 +49,8 @@ export const defaultAwsGates: Readonly<Record<string, boolean>> = {
   RebootForRepair: false,
 };
 
-/** Gates that are accepted and change nothing here, with why: said once, when someone turns one on. */
-export const gatesWithoutEffect: Readonly<Record<string, string>> = {
-  DRANVIDIAGPU: 'devices are known once a node has published them',
-  DRAEFA: 'devices are known once a node has published them',
-};
+/** Gates about devices, which are planned with only if resource claims are. */
+export const deviceGates: readonly string[] = ['DRANVIDIAGPU', 'DRAEFA'];
 
 /** Variables that begin like our own and are not settings of the table. */
 export const otherVariables = ['KERF_PROVIDER', 'KERF_COMMIT', 'KERF_DEBUG', 'KERF_CACHE'];

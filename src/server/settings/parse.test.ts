@@ -73,6 +73,13 @@ test('gates of Karpenter 1.15 are accepted', () => {
   expect(notes).toEqual([]);
 });
 
+test('gates about devices say that they need resource claims to be planned', () => {
+  const env = { AWS_FEATURE_GATES: 'DRANVIDIAGPU=true', CLUSTER_NAME: 'c' };
+  const note = 'DRANVIDIAGPU changes nothing while ignore-dra-requests is true: set it to false';
+  expect(parseSettings({}, env, 'aws').notes).toEqual([note]);
+  expect(parseSettings({ 'ignore-dra-requests': 'false' }, env, 'aws').notes).toEqual([]);
+});
+
 test('a variable that begins like ours and is read by nothing is reported', () => {
   const { warnings } = parseSettings({}, { KERF_PROVIDR: 'aws', KERF_LOG_LEVEL: 'debug', KERF_PROVIDER: 'kwok' });
   expect(warnings).toEqual([

@@ -4,7 +4,7 @@
 import { KerfError, nearestName } from '../../base/index.ts';
 import { type DefaultSpreadConstraint, isTimeZone } from '../../core/index.ts';
 import { type AwsSettings, awsSettingDefinitions, readAwsSettings } from './aws.ts';
-import { otherVariables, type SettingName, settingDefinitions } from './definitions.ts';
+import { deviceGates, otherVariables, type SettingName, settingDefinitions } from './definitions.ts';
 import { SettingReader, type Value } from './reader.ts';
 import { parseSchedulerConfig } from './scheduler-config.ts';
 
@@ -111,6 +111,10 @@ export function parseSettings(
     );
   }
   const aws = provider === 'aws' ? readAwsSettings(reader) : undefined;
+  for (const gate of deviceGates) {
+    if (settings.ignoreDraRequests && aws?.awsFeatureGates[gate] === true)
+      reader.notes.push(`${gate} changes nothing while ignore-dra-requests is true: set it to false`);
+  }
   reader.warnings.push(...unknownVariables(env));
   const { problems, warnings, notes } = reader;
   if (problems.length > 0) {

@@ -1,6 +1,6 @@
 // Reads one setting after the other from flags and environment, and gathers what is wrong with them.
 import { KerfError, nearestName, parseGoDuration } from '../../base/index.ts';
-import { gatesWithoutEffect, type SettingDefinition } from './definitions.ts';
+import type { SettingDefinition } from './definitions.ts';
 
 export type Value = string | number | boolean | Record<string, boolean>;
 
@@ -43,13 +43,9 @@ export class SettingReader {
     return fallback.value as T;
   }
 
-  /** Gates that do not exist and gates without effect are dropped, but never without a word. */
+  /** Gates that do not exist are dropped, but never without a word. */
   private noted(source: string, { value, unknown = [] }: Parsed): Value {
     this.warnings.push(...unknown.map((each) => `${source}: ${each}`));
-    if (typeof value === 'object') {
-      for (const [gate, why] of Object.entries(gatesWithoutEffect))
-        if (value[gate] === true) this.notes.push(`${source}: ${gate} changes nothing here: ${why}`);
-    }
     return value;
   }
 }
