@@ -68,6 +68,8 @@ export const annotation = {
   nvidiaConsumableCapacity: 'karpenter.k8s.aws/nvidia-consumable-capacity',
   /** Ours, on a NodeClaim: when it was rebooted within the last day, so that it is not rebooted for ever. */
   reboots: 'kerf.sh/reboots',
+  /** Ours, on a Node: cordoned since then, until its DaemonSet pods are bound. */
+  daemonSetRoom: 'kerf.sh/daemonset-room',
   /** Ours: the shapes a replacement came instead of, so that none of them comes back within a day. */
   replaces: 'kerf.sh/replaces',
   /** Ours: what a node of the pool costs in USD per hour beside its price (fees per host); for comparing plans. */
@@ -83,6 +85,8 @@ export const taint = {
   disrupted: { key: 'karpenter.sh/disrupted', effect: 'NoSchedule' },
   unregistered: { key: 'karpenter.sh/unregistered', effect: 'NoExecute' },
   rebooting: { key: 'karpenter.sh/rebooting', effect: 'NoSchedule' },
+  /** Kubernetes puts it on nodes that are cordoned; pods of DaemonSets tolerate it. */
+  unschedulable: { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' },
 } as const;
 
 export const finalizer = { termination: 'karpenter.sh/termination' } as const;
@@ -224,6 +228,7 @@ export const conditionReason = {
   nodeNotReady: 'NodeNotReady',
   startupTaintsExist: 'StartupTaintsExist',
   knownEphemeralTaintsExist: 'KnownEphemeralTaintsExist',
+  daemonSetsNotBound: 'DaemonSetsNotBound',
   resourceNotRegistered: 'ResourceNotRegistered',
   draDriverPoolsNotPublished: 'DRADriverPoolsNotPublished',
   nodePoolDrifted: 'NodePoolDrifted',

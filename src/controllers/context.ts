@@ -25,6 +25,8 @@ export interface ControllerSettings {
   nodeCostPerHour?: number;
   /** How long an expired node may wait for budgets; absent or zero, it does not wait at all. */
   expirationGraceMs?: number;
+  /** New nodes take other pods only once those of their DaemonSets are bound. */
+  keepDaemonSetRoom?: boolean;
   /** Spread of pods that declare none. */
   defaultSpread?: DefaultSpreadConstraint[];
   /** Broken nodes are deleted first and replaced afterwards, as before 1.15. */

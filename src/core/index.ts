@@ -60,6 +60,7 @@ export {
   launchOptions,
   singleValuedLabels,
 } from './launch/launch-options.ts';
+export { daemonsToCome } from './nodes/daemons-to-come.ts';
 export { type Repair, RepairPolicies, type RepairState, rebootTimes } from './nodes/repairs.ts';
 export { applyOverlays, type Overlay, type OverlayPool, type OverlayResult } from './overlays/overlays.ts';
 export type {
@@ -98,6 +99,7 @@ export { type OfferingName } from './shortage/families.ts';
 export { OfferingMemory } from './shortage/offering-memory.ts';
 export { firstSpellMs, probeShare, probeTickMs } from './shortage/spells.ts';
 export type {
+  AttributeBinding,
   DefaultSpreadConstraint,
   DynamicResources,
   FailedOffering,
@@ -113,6 +115,7 @@ export type {
   RepairPolicy,
   RequirementSpec,
   ResourceQuantities,
+  ResourceSliceTemplate,
   Snapshot,
   SnapshotObject,
   SnapshotSettings,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { label } from '../api/names.ts';
+import { annotation, label } from '../api/names.ts';
 import type { SnapshotObject } from './index.ts';
 import {
   expectOnNode,
@@ -138,6 +138,10 @@ test('taints of a registered node count, cordons too; those of start-up do not u
   newNodeOf(plan([nodePool(), ...started, waiting]), waiting);
   const cordoned = managed('a', { initialized: false, taints: [cordon], claim });
   newNodeOf(plan([nodePool(), ...cordoned, waiting]), waiting);
+  const [held = node(), ...itsClaim] = cordoned;
+  const annotations = { [annotation.daemonSetRoom]: '2026-01-01T00:00:00Z' };
+  const holding = [{ ...held, metadata: { ...held.metadata, annotations } }, ...itsClaim];
+  expectOnNode(plan([nodePool(), ...holding, waiting]), 'a', waiting);
   newNodeOf(plan([nodePool(), node({ taints: [notReady] }), waiting]), waiting);
 });
 

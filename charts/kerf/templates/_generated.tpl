@@ -20,6 +20,7 @@ budgetTimeZone: BUDGET_TIME_ZONE
 consolidationPayback: CONSOLIDATION_PAYBACK
 nodeCostPerHour: NODE_COST_PER_HOUR
 expirationGrace: EXPIRATION_GRACE
+keepDaemonSetRoom: KEEP_DAEMONSET_ROOM
 legacyNodeRepair: LEGACY_NODE_REPAIR
 schedulerConfig: SCHEDULER_CONFIG
 clusterName: CLUSTER_NAME

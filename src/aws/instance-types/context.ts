@@ -62,7 +62,7 @@ export interface InstanceTypeContext {
   /** Nitro enclaves are on (`enclaveOptions.enabled`). */
   enclaves: boolean;
   /** Drivers whose devices are declared before nodes run (gates DRANVIDIAGPU, DRAEFA); none if absent. */
-  devices?: { nvidia: boolean; efa: boolean };
+  devices?: { nvidia: boolean; efa: boolean } | undefined;
   /** Whether GPUs serve several claims at once, as the class says of the driver. */
   gpuSharing: GpuSharing;
   reservations: readonly CapacityReservation[];

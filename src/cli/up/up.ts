@@ -53,6 +53,7 @@ const ownSettings: readonly SettingDefinition[] = [
   settingDefinitions.budgetTimeZone,
   settingDefinitions.consolidationPayback,
   settingDefinitions.expirationGrace,
+  settingDefinitions.keepDaemonSetRoom,
   settingDefinitions.legacyNodeRepair,
   settingDefinitions.schedulerConfig,
   settingDefinitions.featureGates,

@@ -1,14 +1,14 @@
 // The machines of the cluster: a Node, the NodeClaim it came from, or both, joined. Until a managed node is registered its
 // claim speaks for it, and until it is initialised its start-up taints and unreported resources are taken as they will be.
 
-import { label, taint } from '../../api/names.ts';
+import { annotation, label, taint } from '../../api/names.ts';
 import type { ClusterObjects } from '../kube/cluster-objects.ts';
 import { conditionIsTrue, type Labels, type Node, type NodeClaim, type Taint } from '../kube/objects.ts';
 import { isEphemeral, sameTaint } from '../kube/taints.ts';
 import type { ResourceTable } from '../resources/resource-table.ts';
 import type { NodeStateEntry, ResourceQuantities, Snapshot } from '../snapshot.ts';
 
-const { rebooting } = taint;
+const { rebooting, unschedulable } = taint;
 
 export interface Machine {
   readonly node: Node | undefined;
@@ -124,7 +124,9 @@ function isGoing(node: Node | undefined, claim: NodeClaim | undefined): boolean 
 function taintsOf(node: Node | undefined, claim: NodeClaim | undefined, initialized: boolean): readonly Taint[] {
   const taints = node === undefined ? (claim?.spec?.taints ?? []) : (node.spec?.taints ?? []);
   if (claim === undefined || (initialized && !conditionIsTrue(claim.status?.conditions, 'Rebooting'))) return taints;
-  const passing = [...(claim.spec?.startupTaints ?? []), rebooting];
+  // Held back for its DaemonSets, it is open for others in a moment.
+  const isHeld = node?.metadata.annotations?.[annotation.daemonSetRoom] !== undefined;
+  const passing = [...(claim.spec?.startupTaints ?? []), rebooting, ...(isHeld ? [unschedulable] : [])];
   return taints.filter((each) => !isEphemeral(each) && !passing.some((known) => sameTaint(known, each)));
 }
 

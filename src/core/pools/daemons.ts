@@ -13,6 +13,9 @@ import type { RequirementSet, RequirementTable } from '../requirements/requireme
 import type { RequestsOfPods } from '../resources/pod-requests.ts';
 
 export interface Daemon {
+  /** `namespace/name` of the DaemonSet. */
+  readonly name: string;
+  readonly uid: string | undefined;
   readonly requests: ReadonlyMap<string, number>;
   readonly ports: readonly HostPort[];
   readonly tolerations: readonly Toleration[];
@@ -36,6 +39,8 @@ export function daemonsOf(context: DaemonContext): Daemon[] {
     const pod = representative(set, newest);
     if (context.skipResourceClaims && hasResourceClaims(pod)) continue;
     daemons.push({
+      name: `${set.metadata.namespace || 'default'}/${set.metadata.name}`,
+      uid: set.metadata.uid,
       requests: context.requests.of(pod),
       ports: hostPortsOf(pod),
       tolerations: toleratingPreferences(pod.spec?.tolerations ?? []),

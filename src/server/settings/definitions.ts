@@ -166,6 +166,12 @@ export const settingDefinitions = {
     '0s',
     'with 0s nodes are deleted the moment they expire, whatever budgets say; longer, they are replaced like drifted ones within budgets and deleted only after this long',
   ),
+  keepDaemonSetRoom: define(
+    'keep-daemonset-room',
+    'boolean',
+    'false',
+    'new nodes stay cordoned until the pods of their DaemonSets are bound, one minute at most, so that other pods do not take their room',
+  ),
   legacyNodeRepair: define(
     'legacy-node-repair',
     'boolean',

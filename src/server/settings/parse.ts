@@ -38,6 +38,7 @@ export interface Settings {
   consolidationPaybackMs: number;
   nodeCostPerHour: number;
   expirationGraceMs: number;
+  keepDaemonSetRoom: boolean;
   legacyNodeRepair: boolean;
   /** Of pods that declare no spread, as kube-scheduler is configured. */
   defaultSpread: DefaultSpreadConstraint[];
@@ -96,6 +97,7 @@ export function parseSettings(
     consolidationPaybackMs: read('consolidationPayback'),
     nodeCostPerHour: read('nodeCostPerHour'),
     expirationGraceMs: read('expirationGrace'),
+    keepDaemonSetRoom: read('keepDaemonSetRoom'),
     legacyNodeRepair: read('legacyNodeRepair'),
     defaultSpread: readSpread(reader),
     featureGates: read('featureGates'),

@@ -7,8 +7,12 @@ import { type Node, resources } from '../../../ports/index.ts';
 import type { ControllerContext } from '../../context.ts';
 import { patchObject } from '../../writes.ts';
 import { claimCondition, restamped, withCondition } from '../claim-conditions.ts';
+import { daemonRoom, isHeld, lookAgainMs } from './daemon-room.ts';
 import { driversWithoutPool, resourceSlices } from './dra-pools.ts';
 import type { Step } from './step.ts';
+
+/** More names than this say nothing more. */
+const mostNames = 5;
 
 interface Missing {
   reason: string;
@@ -17,6 +21,7 @@ interface Missing {
 
 export function initialization(context: ControllerContext): Step {
   const { clock, cluster, kube, log, settings } = context;
+  const room = daemonRoom(context);
 
   const whatIsMissing = (claim: NodeClaim, node: Node): Missing | undefined =>
     missingFromNode(claim, node) ?? (settings.ignoreDraRequests ? undefined : missingDevices(claim, node));
@@ -41,10 +46,16 @@ export function initialization(context: ControllerContext): Step {
     const unknown = ({ reason, message }: Missing): { claim: NodeClaim } => ({
       claim: withCondition(claim, { type: conditionType.initialized, status: 'Unknown', reason, message }, clock.now()),
     });
-    const [node, ...others] = cluster.nodes.filedUnder(claim.status?.providerID ?? '');
-    if (node === undefined || others.length > 0) {
+    const [found, ...others] = cluster.nodes.filedUnder(claim.status?.providerID ?? '');
+    if (found === undefined || others.length > 0) {
       return unknown({ reason: conditionReason.nodeNotFound, message: 'Node not registered with cluster' });
     }
+    const daemons = isHeld(found) ? room.waitsFor(found) : undefined;
+    if (daemons !== undefined) {
+      const message = `pods of DaemonSets are not bound yet: ${daemons.slice(0, mostNames).join(', ')}`;
+      return { ...unknown({ reason: conditionReason.daemonSetsNotBound, message }), againMs: lookAgainMs };
+    }
+    const node = isHeld(found) ? await room.release(found) : found;
     const missing = whatIsMissing(claim, node);
     if (missing !== undefined) return unknown(missing);
     const labels = { ...node.metadata.labels, [label.initialized]: 'true' };

@@ -17,6 +17,7 @@ import { patchObject } from '../../writes.ts';
 import { claimCondition, nodeNotFoundMessage, restamped, withCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import type { HealthReporter } from '../health-reporter.ts';
+import { daemonRoom } from './daemon-room.ts';
 import type { Step, StepResult } from './step.ts';
 
 type Taint = { key: string; value?: string; effect: string };
@@ -32,6 +33,7 @@ const hookRetryMs = 5_000;
 
 export function registration(context: ControllerContext, metrics: ClaimMetrics, health: HealthReporter): Step {
   const { clock, cloud, cluster, kube, log, recorder } = context;
+  const room = daemonRoom(context);
   const hooks = cloud.registrationHooks ?? [];
 
   const set = (claim: NodeClaim, change: Omit<ConditionChange, 'type'>): NodeClaim =>
@@ -71,7 +73,8 @@ export function registration(context: ControllerContext, metrics: ClaimMetrics, 
         };
       }
     }
-    await write(node, registered(synced(node, claim)));
+    const joinedNode = registered(synced(node, claim));
+    await write(node, isNew ? room.held(joinedNode) : joinedNode);
     const named: NodeClaim = { ...claim, status: { ...claim.status, nodeName: node.metadata.name ?? '' } };
     const afterWrite = async (): Promise<void> => {
       log.info('registered nodeclaim', {
