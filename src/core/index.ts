@@ -78,6 +78,7 @@ export { planSnapshot, planSnapshotInSlices, planWorld } from './planner.ts';
 export { type HostPort, hostPortsOf, portsConflict } from './pods/host-ports.ts';
 export {
   doNotDisruptEndsMs,
+  hasResourceClaims,
   isActive,
   isDoNotDisruptActive,
   isDrainable,

@@ -17,6 +17,7 @@ export { PodAmounts } from './pod-amounts.ts';
 export {
   doNotDisruptEndsMs,
   evictionCost,
+  hasResourceClaims,
   isActive,
   isDoNotDisruptActive,
   isDrainable,

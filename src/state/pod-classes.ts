@@ -15,6 +15,9 @@ export const isTerminal = (pod: Pod): boolean => core.isTerminal(viewed(pod));
 
 export const isOwnedByDaemonSet = (pod: Pod): boolean => core.isOwnedByDaemonSet(viewed(pod));
 
+/** Asks for devices by resource claims. */
+export const hasResourceClaims = (pod: Pod): boolean => core.hasResourceClaims(viewed(pod));
+
 /** On its way out. */
 export const isTerminating = (pod: Pod): boolean => core.isTerminating(viewed(pod));
 

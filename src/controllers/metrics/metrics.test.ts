@@ -87,14 +87,14 @@ test('a pod’s state follows it, and its binding is measured once', async () =>
   cluster.setPod(waiting);
   expect(await controller.reconcile('shop/web', signal)).toMatchObject({ kind: 'again' });
   expect(line(await metrics.render(), 'karpenter_pods_unbound_time_seconds')).toEqual([
-    'karpenter_pods_unbound_time_seconds{name="web",namespace="shop"} 10',
+    'karpenter_pods_unbound_time_seconds{name="web",namespace="shop",dynamic_resources="false"} 10',
   ]);
   cluster.setPod(pod('web'));
   await controller.reconcile('shop/web', signal);
   await controller.reconcile('shop/web', signal);
   const text = await metrics.render();
   expect(line(text, 'karpenter_pods_state')[0]).toMatch(/node="n1",scheduled="true".*phase="Running"/);
-  expect(text).toContain('karpenter_pods_bound_duration_seconds_count 1');
+  expect(text).toContain('karpenter_pods_bound_duration_seconds_count{dynamic_resources="false"} 1');
   cluster.removePod(pod('web'));
   await controller.reconcile('shop/web', signal);
   expect(await metrics.render()).not.toContain('name="web"');
@@ -180,6 +180,20 @@ test('waiting for everybody else is reported from the first plan that had a plac
   expect(await valueOf('provisioning_startup_duration_seconds_sum')).toBe('6');
   expect(await valueOf('startup_duration_seconds_sum')).toBe('14');
   expect(await valueOf('provisioning_unstarted_time_seconds')).toBeUndefined();
+});
+
+test('pods that ask for devices are told apart while they wait and when they are bound', async () => {
+  const { cluster, context, metrics } = setting();
+  const controller = podMetricsController(context);
+  const asking = (of: ReturnType<typeof pod>) => ({ ...of, spec: { ...of.spec, resourceClaims: [{ name: 'gpu' }] } });
+  cluster.setPod({ ...asking(pod('web', {}, '')), status: { phase: 'Pending' } } as Pod);
+  await controller.reconcile('shop/web', signal);
+  expect(line(await metrics.render(), 'karpenter_pods_unbound_time_seconds')[0]).toContain('dynamic_resources="true"');
+  cluster.setPod(asking(pod('web')) as Pod);
+  await controller.reconcile('shop/web', signal);
+  const text = await metrics.render();
+  expect(line(text, 'karpenter_pods_unbound_time_seconds')).toEqual([]);
+  expect(text).toContain('karpenter_pods_bound_duration_seconds_count{dynamic_resources="true"} 1');
 });
 
 test('a place in a pool whose nodes are not known to register starts no such time', async () => {

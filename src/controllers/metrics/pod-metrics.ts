@@ -4,7 +4,7 @@ import { label } from '../../api/index.ts';
 import { parseTime } from '../../base/index.ts';
 import { type Labels, type Metrics, type Pod, resources } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
-import { isTerminal } from '../../state/index.ts';
+import { hasResourceClaims, isTerminal } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext, concurrencyFor, ownKey } from '../context.ts';
 
 const everyMs = 10_000;
@@ -25,18 +25,21 @@ const stateLabels = [
 ];
 
 function podMetrics(metrics: Metrics) {
-  const labels = ['name', 'namespace'];
-  const gauge = (name: string, help: string) => metrics.gauge({ name: `karpenter_pods_${name}`, help, labels });
-  const histogram = (name: string, help: string) => metrics.histogram({ name: `karpenter_pods_${name}`, help });
+  // Pods that need devices are bound later than others, because those have to be published first.
+  const byDevices = ['dynamic_resources'];
+  const gauge = (name: string, help: string, more: string[] = []) =>
+    metrics.gauge({ name: `karpenter_pods_${name}`, help, labels: ['name', 'namespace', ...more] });
+  const histogram = (name: string, help: string, labels: string[] = []) =>
+    metrics.histogram({ name: `karpenter_pods_${name}`, help, labels });
   return {
     state: metrics.gauge({ name: 'karpenter_pods_state', help: 'Where a pod is.', labels: stateLabels }),
     startup: metrics.summary({
       name: 'karpenter_pods_startup_duration_seconds',
       help: 'From creation until running.',
     }),
-    bound: histogram('bound_duration_seconds', 'From creation until bound.'),
+    bound: histogram('bound_duration_seconds', 'From creation until bound.', byDevices),
     unstarted: gauge('unstarted_time_seconds', 'How long a pod has not been running.'),
-    unbound: gauge('unbound_time_seconds', 'How long a pod has not been bound.'),
+    unbound: gauge('unbound_time_seconds', 'How long a pod has not been bound.', byDevices),
     provisioningStartup: histogram(
       'provisioning_startup_duration_seconds',
       'From the first plan that has a place for the pod until running.',
@@ -44,6 +47,7 @@ function podMetrics(metrics: Metrics) {
     provisioningBound: histogram(
       'provisioning_bound_duration_seconds',
       'From the first plan that has a place for the pod until bound.',
+      byDevices,
     ),
     provisioningUnstarted: gauge(
       'provisioning_unstarted_time_seconds',
@@ -52,6 +56,7 @@ function podMetrics(metrics: Metrics) {
     provisioningUnbound: gauge(
       'provisioning_unbound_time_seconds',
       'How long a pod that a plan has a place for has not been bound.',
+      byDevices,
     ),
     undecided: gauge(
       'provisioning_scheduling_undecided_time_seconds',
@@ -90,6 +95,7 @@ export function podMetricsController(context: ControllerContext): Controller {
   const tellWaiting = (key: string, pod: Pod): boolean => {
     const { name = '', namespace = '', creationTimestamp = '' } = pod.metadata;
     const labels = { name, namespace };
+    const devices = { dynamic_resources: String(hasResourceClaims(pod)) };
     const bornMs = parseTime(creationTimestamp) ?? clock.now();
     const { placedWellMs } = decisions.of(key);
     const boundMs = trueSinceMs(pod, 'PodScheduled');
@@ -100,8 +106,8 @@ export function podMetricsController(context: ControllerContext): Controller {
     const seen = waiting.get(key) ?? { binding: !isBound, starting: !isStarted };
     const seconds = (fromMs: number, untilMs = clock.now()): number => Math.max(0, (untilMs - fromMs) / 1000);
     if (seen.binding && isBound) {
-      reported.bound.observe(seconds(bornMs, boundMs));
-      if (placedWellMs !== undefined) reported.provisioningBound.observe(seconds(placedWellMs, boundMs));
+      reported.bound.observe(seconds(bornMs, boundMs), devices);
+      if (placedWellMs !== undefined) reported.provisioningBound.observe(seconds(placedWellMs, boundMs), devices);
     }
     if (seen.starting && isStarted) {
       reported.startup.observe(seconds(bornMs, startedMs));
@@ -109,14 +115,14 @@ export function podMetricsController(context: ControllerContext): Controller {
       decisions.forget(key);
     }
     const gauges = [
-      { isOver: isBound || isOver, own: reported.unbound, ours: reported.provisioningUnbound },
-      { isOver: isStarted || isOver, own: reported.unstarted, ours: reported.provisioningUnstarted },
+      { isOver: isBound || isOver, own: reported.unbound, ours: reported.provisioningUnbound, more: devices },
+      { isOver: isStarted || isOver, own: reported.unstarted, ours: reported.provisioningUnstarted, more: {} },
     ];
-    for (const { isOver: isDone, own, ours } of gauges) {
+    for (const { isOver: isDone, own, ours, more } of gauges) {
       if (isDone) own.remove(labels);
-      else own.set(seconds(bornMs), labels);
+      else own.set(seconds(bornMs), { ...labels, ...more });
       if (isDone || placedWellMs === undefined) ours.remove(labels);
-      else ours.set(seconds(placedWellMs), labels);
+      else ours.set(seconds(placedWellMs), { ...labels, ...more });
     }
     tellUndecided(key, labels, isBound || isOver);
     waiting.set(key, { binding: !isBound, starting: seen.starting && !isStarted && !isOver });

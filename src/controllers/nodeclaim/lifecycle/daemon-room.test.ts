@@ -18,7 +18,7 @@ const daemonSet = (name: string, spec: object = {}) =>
       selector: { matchLabels: { name } },
       template: { metadata: { labels: { name } }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } },
     },
-  } as never);
+  });
 /** The DaemonSet's pod is bound to the node. */
 const bind = async (name: string): Promise<void> => {
   const set = await bench.get(resources.daemonSets, name, 'default');
@@ -31,7 +31,7 @@ const bind = async (name: string): Promise<void> => {
       ],
     },
     spec: { nodeName: 'a', containers: [{ name: 'c', image: 'i' }] },
-  } as never);
+  });
   await bench.run(1_500);
 };
 const isCordoned = async (): Promise<boolean> => (await bench.node()).spec?.unschedulable === true;
