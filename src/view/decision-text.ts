@@ -1,6 +1,17 @@
 // A decision in one sentence, the same in the page and in a terminal. Without imports of its own beside types.
 import type { Decision } from '../ports/index.ts';
 
+/** The controller's own texts are those of its events, which its users search for; a person reads these instead. */
+const plainTexts: Readonly<Record<string, string>> = {
+  NeedsMoreNodes: 'its pods would need several new nodes, so nothing is saved',
+  NotCheaper: 'no cheaper node holds its pods',
+  NotQuiet: 'pods came or went lately',
+  Nominated: 'pods are about to come to it',
+  NoNode: 'its node has not joined yet',
+  AlreadyDisrupting: 'it is on its way out',
+  SpotToSpotDisabled: 'spot nodes are not replaced by spot nodes (feature gate SpotToSpotConsolidation)',
+};
+
 const price = (usd: number): string => `$${usd.toFixed(usd >= 1 ? 2 : 3)}/h`;
 
 export function decisionText({ what, objects, reasons, chosen, pods }: Decision): string {
@@ -18,7 +29,7 @@ export function decisionText({ what, objects, reasons, chosen, pods }: Decision)
     case 'refuse':
       return `no place for ${forPods}: ${name}`;
     case 'hold':
-      return `${name}${objects.length > 1 ? ` and ${objects.length - 1} more stay` : ' stays'}: ${reason?.message ?? ''}`;
+      return `${name}${objects.length > 1 ? ` and ${objects.length - 1} more stay` : ' stays'}: ${plainTexts[reason?.code ?? ''] ?? reason?.message ?? ''}`;
     case 'config':
       return reason?.message ?? 'a change';
     default:

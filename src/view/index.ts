@@ -1,5 +1,7 @@
 export { type ClaimStory, claimStory } from './claim-story.ts';
+export { type CostView, costView, type MoneyKnown } from './cost.ts';
 export { decisionText } from './decision-text.ts';
+export { moneyCauseTexts } from './money-text.ts';
 export { namesText } from './names.ts';
 export { type NodeParts, nodeFacts } from './node-facts.ts';
 export { nodeOfPod, type PodsNode } from './pod-node.ts';

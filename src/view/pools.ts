@@ -26,7 +26,8 @@ export interface PoolView {
   pricePerHour: number;
   /** Resource → used and limit, as written in status and spec. */
   limits: { resource: string; used: string; limit: string }[];
-  verdicts: { code: string; verdict: string; nodes: number; pricePerHour: number }[];
+  /** By what keeps its nodes; `savingsPerHour` is what their going would save. */
+  verdicts: { code: string; verdict: string; nodes: number; pricePerHour: number; savingsPerHour: number }[];
   budgets: BudgetView[];
   /** Nodes allowed to be out for Underutilized, hour by hour over seven days from now; -1: no bound. */
   week: number[];
@@ -37,7 +38,7 @@ export interface PoolView {
   static: boolean;
 }
 
-const reasons = ['Empty', 'Drifted', 'Underutilized'] as const;
+const reasons = ['Empty', 'Drifted', 'Underutilized', 'Unhealthy'] as const;
 const hourMs = 3_600_000;
 const hoursAhead = 7 * 24;
 
@@ -98,9 +99,11 @@ function byCode(verdicts: readonly NodeVerdict[]): PoolView['verdicts'] {
   const codes = new Map<string, PoolView['verdicts'][number]>();
   for (const verdict of verdicts) {
     const code = verdictCode(verdict);
-    const total = codes.get(code) ?? { code, verdict: verdict.verdict, nodes: 0, pricePerHour: 0 };
+    const none = { nodes: 0, pricePerHour: 0, savingsPerHour: 0 };
+    const total = codes.get(code) ?? { code, verdict: verdict.verdict, ...none };
     total.nodes += 1;
     total.pricePerHour += verdict.pricePerHour;
+    total.savingsPerHour += verdict.savingsPerHour || (verdict.savingsIfFreedPerHour ?? 0);
     codes.set(code, total);
   }
   return [...codes.values()].sort((left, right) => right.pricePerHour - left.pricePerHour);

@@ -1,9 +1,20 @@
 // The documents of the API as the page reads them. What the server's rooms define is taken from there, as types only.
 import type { NodeVerdict, Reason } from '../core/index.ts';
 import type { Decision, ShadowReport } from '../ports/index.ts';
-import type { PodStory, PoolView, SeriesView, WaitingGroup, WaitingView } from '../view/index.ts';
+import type { CostView, PodStory, PoolView, SeriesView, WaitingGroup, WaitingView } from '../view/index.ts';
 
-export type { Decision, NodeVerdict, PodStory, PoolView, Reason, SeriesView, ShadowReport, WaitingGroup, WaitingView };
+export type {
+  CostView,
+  Decision,
+  NodeVerdict,
+  PodStory,
+  PoolView,
+  Reason,
+  SeriesView,
+  ShadowReport,
+  WaitingGroup,
+  WaitingView,
+};
 
 export interface Info {
   mode: 'up' | 'controller' | 'shadow' | 'outside' | 'recording';

@@ -1,6 +1,6 @@
 // The filter of the map: words that must all fit. `pool=gpu`, `verdict=keep`, `code=Pod*`, `$>1`, or any part of a name.
 import type { NodeRow } from '../view/wire.ts';
-import { wordingOf } from './words.ts';
+import { wordingFor } from './words.ts';
 
 type Test = (row: NodeRow) => boolean;
 
@@ -12,7 +12,8 @@ const named: Readonly<Record<string, (row: NodeRow) => string>> = {
   state: (row) => row.state,
   verdict: (row) => row.verdict,
   code: (row) => row.code,
-  class: (row) => wordingOf(row.code).class,
+  class: (row) => wordingFor(row).class,
+  word: (row) => wordingFor(row).word.replaceAll(' ', '-'),
   node: (row) => row.name,
 };
 

@@ -3,7 +3,7 @@
 export const money = (
   usd: number,
   digits = usd === 0 ? 0 : usd >= 100 ? 0 : usd >= 10 ? 1 : usd >= 1 ? 2 : 3,
-): string => `$${usd.toFixed(digits)}`;
+): string => `$${usd >= 1_000 ? whole(Math.round(usd)) : usd.toFixed(digits)}`;
 
 export const perHour = (usd: number): string => `${money(usd)}/h`;
 

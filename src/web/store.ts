@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import type { CellView, ClusterView, Delta, Shown, Totals } from '../view/wire.ts';
 import { noTotals, shownFrom, takeCells, takeDelta } from '../view/wire.ts';
 import { read } from './api.ts';
-import type { Decision, Info, WhatIfResult } from './documents.ts';
+import type { Decision, Info, SeriesView, WhatIfResult } from './documents.ts';
 
 /** Above so many nodes a map shows no single pods, and cells are not asked for. */
 const mostNodesWithCells = 2_000;
@@ -44,6 +44,7 @@ export async function start(): Promise<void> {
     await list();
     const known = await read<{ items: Decision[] }>('decisions');
     recent.value = known.items;
+    if (prices.peek().length === 0) await readPrices();
     problem.value = undefined;
     follow();
   } catch (error) {
@@ -54,6 +55,13 @@ export async function start(): Promise<void> {
 }
 
 const retryMs = 2_000;
+
+/** Of the last hour, so that the first look says where the cost comes from. */
+async function readPrices(): Promise<void> {
+  const { series } = await read<SeriesView>('series?names=pricePerHour');
+  const known = (series['pricePerHour'] ?? []).filter((each) => each !== null);
+  prices.value = known.slice(-mostPoints);
+}
 
 async function list(): Promise<void> {
   const view = await read<ClusterView>('nodes');

@@ -42,6 +42,18 @@ const wordings: Readonly<Record<string, Wording>> = {
 export const wordingOf = (code: string): Wording =>
   wordings[code] ?? { word: code.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase(), class: 'held' };
 
+/** Settings that keep a node only from moves that would save something; where nothing would be saved, it is needed. */
+const onlyAgainstSaving = new Set([
+  'OnlyWhenEmpty',
+  'ConsolidationDisabled',
+  'SpotToSpotDisabled',
+  'SpotToSpotInflexible',
+  'MinValuesUnsatisfied',
+]);
+
+export const wordingFor = ({ code, savingsPerHour }: { code: string; savingsPerHour: number }): Wording =>
+  wordingOf(savingsPerHour === 0 && onlyAgainstSaving.has(code) ? 'NotCheaper' : code);
+
 /** In the order of the bar: what stays for good reasons first, what goes last. */
 export const classes: readonly VerdictClass[] = [
   'needed',

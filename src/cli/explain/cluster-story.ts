@@ -11,7 +11,7 @@ import {
   useOf,
   verdictCode,
 } from '../../core/index.ts';
-import { type ClaimStory, claimStory } from '../../view/index.ts';
+import { type ClaimStory, claimStory, moneyCauseTexts } from '../../view/index.ts';
 import { type Column, counted, type Paint, type TableOptions, table, textWidth } from '../output/index.ts';
 import { perHour, perMonth, price } from '../plan/money.ts';
 
@@ -122,21 +122,6 @@ export function renderClusterStory(story: ClusterStory, paint: Paint, width = Nu
   return `${lines.join('\n')}\n${money}`;
 }
 
-const causeTexts: Readonly<Record<ClusterMoney['causes'][number]['cause'], string>> = {
-  KerfReaches: 'Kerf gets it by itself',
-  NodeFees: 'what nodes cost beside their price',
-  PodDisruptionBudgets: 'PodDisruptionBudgets allow no eviction',
-  DoNotDisrupt: 'the annotation karpenter.sh/do-not-disrupt',
-  Budgets: 'budgets of NodePools are used up or closed',
-  SpotToSpot: 'spot nodes are not replaced by spot nodes',
-  UnmovablePods: 'pods that fit nowhere else',
-  NotQuiet: 'nodes that are not quiet yet, or came just now',
-  Policy: 'consolidation is off or limited for their NodePool',
-  OnItsWayOut: 'nodes that are leaving',
-  Daemons: 'daemons that every node runs',
-  WholeNodes: 'no cheaper node or mix is worth the move: sizes do not fit exactly',
-};
-
 function renderMoney(
   { costPerHour, boundPerHour, reachablePerHour, causes }: ClusterMoney,
   paint: Paint,
@@ -147,7 +132,7 @@ function renderMoney(
     perHour(own),
     perMonth(own),
     nodes > 0 ? String(nodes) : '',
-    causeTexts[cause],
+    moneyCauseTexts[cause],
   ]);
   const columns = [
     { title: 'cause' },

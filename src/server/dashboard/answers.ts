@@ -7,6 +7,8 @@ import type { Decision, ShadowReport } from '../../ports/index.ts';
 import { isTerminal, keyOf } from '../../state/index.ts';
 import type { DecisionRing } from '../../telemetry/index.ts';
 import {
+  type CostView,
+  costView,
   findPod,
   nodeOfPod,
   type PoolView,
@@ -74,7 +76,7 @@ export function infoDocument({ context, decisions, info, live, findings }: Answe
 
 /** What `kerf explain node NAME -o json` prints. */
 export async function nodeDocument({ context, live }: AnswerParts, name: string): Promise<object> {
-  const { round } = await live.look();
+  const { round } = await live.looks.look();
   const asked = nodeVerdicts(round, ({ name: own, machine }) => own === name || machine.claim?.metadata.name === name);
   const verdicts = await inSlices(context.clock, asked);
   if (verdicts.length === 0) throw ApiError.notFound(`there is no node ${name}`);
@@ -83,9 +85,9 @@ export async function nodeDocument({ context, live }: AnswerParts, name: string)
 
 /** What `kerf explain pod NAMESPACE/NAME -o json` prints. */
 export async function podDocument({ live }: AnswerParts, key: string): Promise<object> {
-  const [{ snapshot, round }, plan] = await Promise.all([live.look(), live.plan()]);
+  const [{ snapshot, round }, plan] = await Promise.all([live.looks.look(), live.looks.plan()]);
   const pod = found(() => findPod(snapshot, key));
-  const story = podStory(pod, { plan, snapshot, relaxed: live.relaxedPods() });
+  const story = podStory(pod, { plan, snapshot, relaxed: live.looks.relaxedPods() });
   const { nodeName } = pod.spec ?? {};
   if (!nodeName || isTerminal(pod)) return story;
   return { ...story, ...nodeOfPod(round, story.pod, nodeName) };
@@ -121,12 +123,12 @@ export async function podsDocument({ context }: AnswerParts, query: URLSearchPar
 }
 
 export async function waitingDocument({ live }: AnswerParts): Promise<object> {
-  const plan = await live.plan();
+  const plan = await live.looks.plan();
   return waitingView({ time: live.now(), plan, pods: live.waitingPods(), claimOf: (pod) => live.claimOf(pod) });
 }
 
 export async function poolsDocument({ context, live }: AnswerParts): Promise<{ items: PoolView[] }> {
-  const { round } = await live.look();
+  const { round } = await live.looks.look();
   const { cluster } = context;
   const verdicts = live.allVerdicts();
   const items = cluster.nodePools.list().map((pool) =>
@@ -146,6 +148,16 @@ export async function poolDocument(parts: AnswerParts, name: string): Promise<ob
   if (pool === undefined) throw ApiError.notFound(`there is no NodePool ${name}`);
   const object = parts.context.cluster.nodePools.get(name);
   return document('Pool', { ...pool, spec: object?.spec, conditions: object?.status?.conditions ?? [] });
+}
+
+export function costDocument({ live }: AnswerParts): CostView {
+  const money = live.looks.money();
+  return costView({
+    time: live.now(),
+    rows: live.model.rows(),
+    verdicts: live.allVerdicts(),
+    ...(money !== undefined && { money }),
+  });
 }
 
 /** Newest first, so that a first page is what happened last. */

@@ -109,7 +109,7 @@ test.each<[string, string, Record<string, string>, string, string, number]>([
   expect(JSON.parse(answer.body)).toMatchObject({ code: expect.any(String), message: expect.any(String) });
 });
 
-test.each(['info', 'nodes', 'cells', 'pods', 'pools', 'waiting', 'decisions', 'series'])(
+test.each(['info', 'nodes', 'cells', 'pods', 'pools', 'waiting', 'cost', 'decisions', 'series'])(
   '%s is answered',
   async (path) => {
     const answer = await call(open, `/kerf/v1/${path}`);

@@ -7,6 +7,7 @@ import { gzip } from 'node:zlib';
 import { type Clock, KerfError, messageOf, refusalOf } from '../../base/index.ts';
 import {
   type AnswerParts,
+  costDocument,
   decisionDocument,
   decisionsDocument,
   infoDocument,
@@ -132,6 +133,7 @@ const documents: Readonly<Record<string, Readonly<Record<number, Handler>>>> = {
   },
   pools: { 0: (options) => poolsDocument(options), 1: (options, [name = '']) => poolDocument(options, name) },
   waiting: { 0: (options) => waitingDocument(options) },
+  cost: { 0: (options) => costDocument(options) },
   decisions: {
     0: (options, _, query) => decisionsDocument(options, query),
     1: (options, [id = '']) => decisionDocument(options, id),
@@ -156,6 +158,9 @@ const documents: Readonly<Record<string, Readonly<Record<number, Handler>>>> = {
     },
   },
 };
+
+/** Documents that say nothing of nodes and pods: answered without looking at them. */
+const withoutRows = new Set(['info', 'decisions', 'series', 'shadow', 'findings', 'what-if']);
 
 async function serveDocument(
   options: DashboardOptions,
@@ -189,6 +194,10 @@ async function serveDocument(
   }
   const handler = documents[first]?.[words.length];
   if (handler === undefined) throw ApiError.notFound('there is nothing at this address');
+  if (withoutRows.has(first)) {
+    await sendJson(request, response, 200, await handler(options, words, url.searchParams));
+    return;
+  }
   const stop = options.live.watch(() => undefined);
   try {
     await options.live.ready();

@@ -5,29 +5,20 @@ import type { NodeClaim } from '../../api/index.ts';
 import { kwokNode } from '../../api/names.ts';
 import { type Clock, formatTime, inSlices } from '../../base/index.ts';
 import type { ControllerContext } from '../../controllers/index.ts';
-import { instanceTypesOfPools, roundOver, snapshotFor } from '../../controllers/index.ts';
-import { type NodeVerdict, nodeVerdicts, type Plan, type Round, type Snapshot, verdictCode } from '../../core/index.ts';
+import { type NodeVerdict, nodeVerdicts, verdictCode } from '../../core/index.ts';
 import type { Pod } from '../../ports/index.ts';
 import { isTerminal, keyOf, PodAmounts } from '../../state/index.ts';
 import type { DecisionRing } from '../../telemetry/index.ts';
 import { nodeFacts, Series, type Totals, ViewModel } from '../../view/index.ts';
 import type { Touched, Touches } from '../touches.ts';
+import { Looks } from './looks.ts';
 
 const tickMs = 500;
 /** Verdicts for viewers may take this share of the time of one core, and are this old at least. */
 const verdictShare = 0.1;
 const verdictPauseMs = 2_000;
-/** Answers about single objects are of a cluster at most this old. */
-const lookMs = 1_000;
-
-/** One look at the cluster, shared by everyone who asks at about the same time. */
-export interface Look {
-  snapshot: Snapshot;
-  round: Round;
-  changedAt: number;
-  atMs: number;
-}
-
+/** A page asks several questions before it follows; between them rows are kept up to date instead of made anew. */
+const lingerMs = 30_000;
 export interface LiveViewOptions {
   context: ControllerContext;
   touches: Touches;
@@ -40,6 +31,7 @@ export interface LiveViewOptions {
 export class LiveView {
   readonly model = new ViewModel();
   readonly series = new Series();
+  readonly looks: Looks;
   private readonly options: LiveViewOptions;
   private readonly amounts = new PodAmounts();
   private readonly listeners = new Set<() => void>();
@@ -50,14 +42,15 @@ export class LiveView {
   private stopTouches: (() => void) | undefined;
   private timer: { dispose(): void } | undefined;
   private isUpdating = false;
+  private isTicking = false;
+  private judging: Promise<void> | undefined;
+  private restingMs = 0;
   private verdictsAt = Number.NEGATIVE_INFINITY;
   private nextVerdictsMs = 0;
-  private looking: Promise<Look> | undefined;
-  private planning: { changedAt: number; atMs: number; plan: Promise<Plan> } | undefined;
-  private relaxed = new Map<string, readonly string[]>();
 
   constructor(options: LiveViewOptions) {
     this.options = options;
+    this.looks = new Looks(options);
     options.decisions?.subscribe(({ what, objects, pods }) => {
       if (what === 'launch') this.noteLaunch(objects[0]?.name ?? '', pods?.names ?? []);
     });
@@ -82,9 +75,12 @@ export class LiveView {
   /** Calls back after every tick until the result is called. */
   watch(listener: () => void): () => void {
     this.listeners.add(listener);
-    if (this.listeners.size === 1) this.begin();
+    if (this.listeners.size === 1) {
+      if (this.stopTouches === undefined) this.begin();
+      void this.tick();
+    }
     return () => {
-      if (this.listeners.delete(listener) && this.listeners.size === 0) this.end();
+      if (this.listeners.delete(listener) && this.listeners.size === 0) this.rest();
     };
   }
 
@@ -103,7 +99,9 @@ export class LiveView {
   /** Verdicts that a loop of the process found: they need not be found again here. */
   takeVerdicts(verdicts: readonly NodeVerdict[]): void {
     const next = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
-    for (const name of new Set([...this.verdicts.keys(), ...next.keys()])) {
+    // Who begins to look begins with every row; until then nothing is noted, or names of nodes long gone would pile up.
+    const isFollowed = this.stopTouches !== undefined;
+    for (const name of isFollowed ? new Set([...this.verdicts.keys(), ...next.keys()]) : []) {
       if (!isSameVerdict(this.verdicts.get(name), next.get(name))) this.dirtyNodes.add(name);
     }
     this.verdicts = next;
@@ -111,46 +109,9 @@ export class LiveView {
     if (this.listeners.size === 0) this.sampleVerdicts(verdicts);
   }
 
-  async look(): Promise<Look> {
-    const { context, real } = this.options;
-    const known = await this.looking?.catch(() => undefined);
-    const isFresh =
-      known !== undefined && real.now() - known.atMs < lookMs && known.changedAt === context.cluster.changedAt();
-    if (this.looking === undefined || !isFresh) this.looking = this.lookAnew();
-    return this.looking;
-  }
-
-  /** What would be launched for pods that wait; what they do without is in `relaxedPods`. */
-  plan(): Promise<Plan> {
-    const { context, real } = this.options;
-    const changedAt = context.cluster.changedAt();
-    const known = this.planning;
-    if (known !== undefined && known.changedAt === changedAt && real.now() - known.atMs < lookMs) return known.plan;
-    const relaxed = new Map<string, readonly string[]>();
-    const plan = this.look().then(({ snapshot }) =>
-      context.plan(snapshot, { onRelaxed: (pod, changes) => void relaxed.set(pod, changes) }),
-    );
-    this.relaxed = relaxed;
-    this.planning = { changedAt, atMs: real.now(), plan };
-    return plan;
-  }
-
-  relaxedPods(): ReadonlyMap<string, readonly string[]> {
-    return this.relaxed;
-  }
-
   waitingPods(): Pod[] {
     const { pods } = this.options.context.cluster;
     return [...this.waiting].flatMap((key) => pods.store.get(key) ?? []);
-  }
-
-  private async lookAnew(): Promise<Look> {
-    const { context, real, queued } = this.options;
-    const instanceTypes = await instanceTypesOfPools(context);
-    const changedAt = context.cluster.changedAt();
-    const snapshot = snapshotFor(context, instanceTypes);
-    const round = await roundOver(context, snapshot, queued?.() ?? new Set());
-    return { snapshot, round, changedAt, atMs: real.now() };
   }
 
   private begin(): void {
@@ -163,18 +124,28 @@ export class LiveView {
     for (const pod of cluster.pods.store.list()) this.noteWaiting(pod);
     for (const name of this.model.names()) this.dirtyNodes.add(name);
     this.stopTouches = this.options.touches.listen((touched) => this.touch(touched));
-    void this.tick();
+  }
+
+  /** No one looks: what is touched is noted for a while, so that who comes next does not wait for every row. */
+  private rest(): void {
+    this.timer?.dispose();
+    this.timer = undefined;
+    this.restingMs = this.options.real.now();
   }
 
   private end(): void {
     this.stopTouches?.();
     this.stopTouches = undefined;
-    this.timer?.dispose();
-    this.timer = undefined;
+    this.dirtyNodes.clear();
+    this.dirtyClaims.clear();
     this.waiting.clear();
   }
 
   private touch({ kind, name, pod }: Touched): void {
+    if (this.listeners.size === 0 && this.options.real.now() - this.restingMs > lingerMs) {
+      this.end();
+      return;
+    }
     if (kind === 'claim') this.dirtyClaims.add(name);
     else if (name !== '') this.dirtyNodes.add(name);
     if (pod !== undefined) {
@@ -189,16 +160,25 @@ export class LiveView {
     else this.waiting.delete(keyOf(pod));
   }
 
+  /** One after the other, however often viewers come and go: one that is under way goes on for who came meanwhile. */
   private async tick(): Promise<void> {
-    const { real, context } = this.options;
-    try {
-      await this.update();
-      if (real.now() >= this.nextVerdictsMs) await this.judge();
-    } catch (error) {
-      context.log.error('cannot show the cluster', error, { controller: 'dashboard' });
-    }
+    if (this.isTicking) return;
+    this.isTicking = true;
+    const { real } = this.options;
+    await this.guarded(() => this.update());
+    // Beside the rows: verdicts about thousands of nodes take seconds, and what changes meanwhile is shown meanwhile.
+    if (real.now() >= this.nextVerdictsMs) void this.guarded(() => this.judge());
     for (const listener of this.listeners) listener();
+    this.isTicking = false;
     if (this.listeners.size > 0) this.timer = real.after(tickMs, () => void this.tick());
+  }
+
+  private async guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.options.context.log.error('cannot show the cluster', error, { controller: 'dashboard' });
+    }
   }
 
   private async update(): Promise<void> {
@@ -257,11 +237,18 @@ export class LiveView {
   }
 
   /** Verdicts of our own, where no loop found them lately and something changed. */
-  private async judge(): Promise<void> {
+  private judge(): Promise<void> {
+    this.judging ??= this.judgeAnew().finally(() => {
+      this.judging = undefined;
+    });
+    return this.judging;
+  }
+
+  private async judgeAnew(): Promise<void> {
     const { context, real } = this.options;
     if (!context.cluster.synced || this.verdictsAt === context.cluster.changedAt()) return;
     const startedMs = real.now();
-    const { round, changedAt } = await this.look();
+    const { round, changedAt } = await this.looks.look();
     const verdicts = await inSlices(context.clock, nodeVerdicts(round));
     this.takeVerdicts(verdicts);
     this.verdictsAt = changedAt;

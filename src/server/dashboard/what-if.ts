@@ -120,7 +120,7 @@ export class WhatIfs {
     if (findings.some(({ severity }) => severity === 'error')) {
       return { ...base, state: 'failed', message: 'the manifests have errors', findings };
     }
-    const { snapshot } = await live.look();
+    const { snapshot } = await live.looks.look();
     let changed: Changed;
     try {
       changed = changedSnapshot(snapshot, order);

@@ -2,7 +2,7 @@
 // count. Everything is rectangles and a little text, so that five thousand boxes are drawn within a frame.
 import type { Cell, NodeRow } from '../../view/wire.ts';
 import { cores, gibibytes, money, percent, perHour, shortType, whole } from '../format.ts';
-import { glyphs, wordingOf } from '../words.ts';
+import { classes, glyphs, type VerdictClass, wordingFor } from '../words.ts';
 import type { Box, Group, Layout } from './layout.ts';
 import { colourOf, inkOn, type Palette } from './palette.ts';
 
@@ -28,7 +28,8 @@ const font = '-apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 export function draw(context: CanvasRenderingContext2D, layout: Layout, options: DrawOptions): void {
   const { palette, top, bottom, width } = options;
   context.fillStyle = palette.paper;
-  context.fillRect(0, top, width, bottom - top);
+  // Frames of selected boxes reach a little beyond the picture.
+  context.fillRect(-4, top, width + 8, bottom - top);
   context.textBaseline = 'alphabetic';
   for (const group of layout.groups) if (group.y + 24 >= top && group.y <= bottom) drawHead(context, group, options);
   const hatch = hatchOf(context, palette);
@@ -83,7 +84,7 @@ function drawNode(
   const [row] = box.nodes as [NodeRow];
   const { palette } = options;
   const { x, y, width, height } = box;
-  const wording = wordingOf(row.code);
+  const wording = wordingFor(row);
   const isComing = row.state === 'coming' || row.state === 'joining';
   const isLeaving = row.state === 'leaving';
   context.globalAlpha = options.isShown(row) ? (isLeaving ? 0.55 : 1) : 0.12;
@@ -120,7 +121,7 @@ function drawNode(
 
 function drawTitle(context: CanvasRenderingContext2D, box: Box, row: NodeRow, palette: Palette): void {
   const { x, y, width, height } = box;
-  const wording = wordingOf(row.code);
+  const wording = wordingFor(row);
   const isLarge = height >= detail.pods;
   context.font = `${isLarge ? 600 : 500} ${isLarge ? 11.5 : 10}px ${font}`;
   context.fillStyle = palette.ink;
@@ -215,37 +216,38 @@ function drawBars(context: CanvasRenderingContext2D, area: Area, row: NodeRow, p
   });
 }
 
+/** Several nodes in one box: how full they are as its filling, what keeps them as a strip, by their prices. */
 function drawTogether(context: CanvasRenderingContext2D, box: Box, options: DrawOptions): void {
   const { palette } = options;
   const { x, y, width, height, nodes } = box;
   const [first] = nodes as [NodeRow];
-  const sums = { cpu: 0, cpuUsed: 0, memory: 0, memoryUsed: 0, price: 0, held: 0, going: 0 };
+  const sums = { cpu: 0, cpuUsed: 0, price: 0, shown: 0 };
+  const prices = new Map<VerdictClass, number>();
   for (const node of nodes) {
     sums.cpu += node.cpu;
     sums.cpuUsed += node.cpuUsed;
-    sums.memory += node.memory;
-    sums.memoryUsed += node.memoryUsed;
     sums.price += node.pricePerHour;
-    const { class: own } = wordingOf(node.code);
-    if (own === 'held') sums.held += 1;
-    if (own === 'going') sums.going += 1;
+    if (options.isShown(node)) sums.shown += 1;
+    const { class: own } = wordingFor(node);
+    prices.set(own, (prices.get(own) ?? 0) + (node.pricePerHour || 1));
   }
-  context.globalAlpha = nodes.some((node) => options.isShown(node)) ? 1 : 0.12;
+  context.globalAlpha = sums.shown > 0 ? 1 : 0.12;
   context.fillStyle = palette.box;
   context.fillRect(x, y, width, height);
-  const all = { ...first, ...sums, cpuUsed: sums.cpuUsed, memoryUsed: sums.memoryUsed };
-  drawBars(context, { x, y: y + height - 9, width, height: 9 }, all, palette);
+  context.fillStyle = palette.requested;
+  context.fillRect(x, y, width * (sums.cpu === 0 ? 0 : Math.min(1, sums.cpuUsed / sums.cpu)), height - strip);
+  drawStrip(context, { x, y: y + height - strip, width, height: strip }, prices, palette);
   context.font = `600 11px ${font}`;
   context.fillStyle = palette.ink;
-  context.fillText(fitted(context, `${whole(nodes.length)}× ${shortType(first.type)}`, width - 8), x + 4, y + 13);
-  if (height >= 36) {
+  const count = sums.shown === 0 || sums.shown === nodes.length ? whole(nodes.length) : `${sums.shown}/${nodes.length}`;
+  context.fillText(fitted(context, `${count}× ${shortType(first.type)}`, width - 8), x + 4, y + 14);
+  if (height >= 38) {
     context.font = `10.5px ${font}`;
     context.fillStyle = palette.faint;
-    context.fillText(fitted(context, `${first.zone.slice(-2)} ${perHour(sums.price)}`, width - 8), x + 4, y + 26);
+    context.fillText(fitted(context, `${first.zone.slice(-2)}  ${perHour(sums.price)}`, width - 8), x + 4, y + 27);
   }
-  const edge = sums.going > 0 ? palette.verdicts.going : sums.held > 0 ? palette.verdicts.held : palette.line;
-  context.strokeStyle = edge;
-  context.lineWidth = edge === palette.line ? 1 : 2;
+  context.strokeStyle = palette.line;
+  context.lineWidth = 1;
   context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
   context.globalAlpha = 1;
   if (nodes.some(({ name }) => name === options.selected || name === options.hovered)) {
@@ -255,12 +257,43 @@ function drawTogether(context: CanvasRenderingContext2D, box: Box, options: Draw
   }
 }
 
+const strip = 5;
+
+function drawStrip(
+  context: CanvasRenderingContext2D,
+  { x, y, width, height }: Area,
+  prices: ReadonlyMap<VerdictClass, number>,
+  palette: Palette,
+): void {
+  const total = [...prices.values()].reduce((sum, price) => sum + price, 0);
+  let left = x;
+  for (const name of classes) {
+    const own = ((prices.get(name) ?? 0) / total) * width;
+    if (own === 0) continue;
+    context.fillStyle = palette.verdicts[name];
+    context.fillRect(left, y, own, height);
+    left += own;
+  }
+}
+
 /** One line about a box, for a tooltip and for those who hear the page. */
 export function sentenceOf(box: Box): string {
   const [row] = box.nodes as [NodeRow];
-  if (box.nodes.length > 1)
-    return `${whole(box.nodes.length)} nodes of type ${row.type} in ${row.zone}, pool ${row.pool}`;
+  if (box.nodes.length > 1) return sentenceOfMany(box.nodes);
   const used = `${cores(row.cpuUsed)} of ${cores(row.cpu)} cpu and ${gibibytes(row.memoryUsed)} of ${gibibytes(row.memory)} GiB requested by ${row.pods} pods`;
   const price = row.pricePerHour > 0 ? `, ${perHour(row.pricePerHour)}` : '';
-  return `${row.name}, ${row.type} ${row.capacityType} in ${row.zone}${price}: ${used}; ${wordingOf(row.code).word}`;
+  return `${row.name}, ${row.type} ${row.capacityType} in ${row.zone}${price}: ${used}; ${wordingFor(row).word}`;
+}
+
+function sentenceOfMany(nodes: readonly NodeRow[]): string {
+  const [{ type, zone, pool }] = nodes as [NodeRow];
+  const words = new Map<string, number>();
+  let price = 0;
+  for (const node of nodes) {
+    const { word } = wordingFor(node);
+    words.set(word, (words.get(word) ?? 0) + 1);
+    price += node.pricePerHour;
+  }
+  const kept = [...words].sort((left, right) => right[1] - left[1]).map(([word, count]) => `${whole(count)} ${word}`);
+  return `${whole(nodes.length)} nodes of type ${type} in ${zone}, pool ${pool}, ${perHour(price)}: ${kept.join(', ')}`;
 }

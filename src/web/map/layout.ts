@@ -45,7 +45,7 @@ const groupGap = 14;
 const widths = [1, 1.45, 2, 2.8, 3.8];
 const cpuSteps = [2_000, 4_000, 8_000, 16_000];
 const priceSteps = [0.06, 0.15, 0.4, 1];
-const heights = { most: 128, least: 10 };
+const heights = { most: 128, least: 10, mostTogether: 64, leastTogether: 26 };
 
 const gapOf = (height: number): number => (height >= 48 ? 8 : height >= 20 ? 4 : 2);
 
@@ -67,11 +67,11 @@ export function layOut(rows: readonly NodeRow[], options: LayoutOptions): Layout
   }
   // Too many for boxes that could be read: one box per pool, type and zone.
   const together = groups.map(([name, nodes]) => ({ name, nodes, items: aggregated(nodes) }));
-  for (let height = 64; height > 22; height -= 2) {
-    if (heightOf(together, options.width, height) <= options.height)
+  for (let height = heights.mostTogether; height > heights.leastTogether; height -= 1) {
+    if (heightOf(together, options.width, height, togetherWidth) <= options.height)
       return placed(together, options.width, height, true);
   }
-  return placed(together, options.width, 22, true);
+  return placed(together, options.width, heights.leastTogether, true);
 }
 
 interface Item {
@@ -114,14 +114,17 @@ function aggregated(nodes: readonly NodeRow[]): Item[] {
 const boxWidth = (scale: number, height: number): number =>
   Math.max(4, Math.round(scale * height * (height < 24 ? 1 : 1.15)));
 
-function heightOf(groups: readonly GroupItems[], width: number, height: number): number {
+/** Wide enough for a count and a type, whatever the height. */
+const togetherWidth = (scale: number): number => Math.round(56 + scale * 18);
+
+function heightOf(groups: readonly GroupItems[], width: number, height: number, widthOf = boxWidth): number {
   const gap = gapOf(height);
   let total = 0;
   for (const { items } of groups) {
     let x = 0;
     let shelves = 1;
     for (const { scale } of items) {
-      const own = boxWidth(scale, height);
+      const own = widthOf(scale, height);
       if (x > 0 && x + own > width) {
         shelves += 1;
         x = 0;
@@ -135,6 +138,7 @@ function heightOf(groups: readonly GroupItems[], width: number, height: number):
 
 function placed(groups: readonly GroupItems[], width: number, height: number, isAggregated: boolean): Layout {
   const gap = gapOf(height);
+  const widthOf = isAggregated ? togetherWidth : boxWidth;
   const boxes: Box[] = [];
   const heads: Group[] = [];
   let y = 0;
@@ -143,7 +147,7 @@ function placed(groups: readonly GroupItems[], width: number, height: number, is
     y += headerHeight;
     let x = 0;
     for (const { nodes: own, scale } of items) {
-      const boxed = Math.min(width, boxWidth(scale, height));
+      const boxed = Math.min(width, widthOf(scale, height));
       if (x > 0 && x + boxed > width) {
         x = 0;
         y += height + gap;

@@ -8,7 +8,7 @@ import { cores, counted, gibibytes, perHour, span } from '../format.ts';
 import { Empty } from '../parts/parts.tsx';
 import { route, setQuery } from '../route.ts';
 import { cluster, info, timeMs, totals, version } from '../store.ts';
-import { wordingOf } from '../words.ts';
+import { wordingFor } from '../words.ts';
 import { type ColourBy, draw, sentenceOf } from './draw.ts';
 import { type Box, boxAt, type GroupBy, type Layout, layOut, neighbour } from './layout.ts';
 import { MoneyBar } from './money-bar.tsx';
@@ -65,14 +65,6 @@ function Tools({ count, isTable }: { count: number; isTable: boolean }) {
   const { query } = route.value;
   return (
     <div class="tools">
-      <p class="legend" aria-hidden={isTable}>
-        A box is a node, as wide as it is large. Its colours are what pods request, one per workload;{' '}
-        <i class="hatch" /> is free.
-        <span class="mark held"> ■ held</span>
-        <span class="mark going"> ✕ going</span>
-        <span class="mark coming"> ↑ coming</span>
-      </p>
-      <Key />
       <label>
         group
         <select
@@ -120,18 +112,19 @@ function Tools({ count, isTable }: { count: number; isTable: boolean }) {
       >
         {isTable ? 'map' : 'table'}
       </button>
+      {!isTable && <Key />}
     </div>
   );
 }
 
-const mostInKey = 9;
+const mostInKey = 7;
 
 /** Which colour is which workload. */
 function Key() {
   void version.value;
   const { query } = route.value;
   const colourBy = query.get('colour') ?? 'workload';
-  if (colourBy === 'state' || cluster.shown === undefined) return null;
+  if (cluster.shown === undefined || cluster.shown.nodes.size === 0) return null;
   const sizes = new Map<string, number>();
   for (const cells of cluster.shown.cells.values()) {
     for (const { workload, state, cpu } of cells) {
@@ -143,21 +136,41 @@ function Key() {
   const names = [...sizes].sort((left, right) => right[1] - left[1]).map(([name]) => name);
   // Colours are given in this order, so that the largest differ most.
   for (const name of names) colourOf(name, palette);
+  const colours: [string, string][] =
+    cluster.shown.cells.size === 0
+      ? [['cpu requested', palette.requested]]
+      : colourBy === 'state'
+        ? [
+            ['running', palette.verdicts.coming],
+            ['starting or ending', palette.verdicts.held],
+            ['daemons', palette.daemon],
+          ]
+        : [
+            ...names.slice(0, mostInKey).map((name): [string, string] => [name, colourOf(name, palette)]),
+            ['daemons', palette.daemon],
+          ];
   return (
-    <ul class="key" aria-label="Colours">
-      {names.slice(0, mostInKey).map((name) => (
+    <ul class="key" aria-label="What the map shows">
+      <li class="faint">
+        {cluster.shown.cells.size === 0
+          ? 'A box is a node, or several alike with what keeps them as a strip below:'
+          : 'A box is a node, its colours are what pods request:'}
+      </li>
+      {colours.map(([name, background]) => (
         <li key={name}>
-          <span class="swatch" style={{ background: colourOf(name, palette) }} />
+          <span class="swatch" style={{ background }} />
           {name}
         </li>
       ))}
-      {names.length > 0 && (
-        <li>
-          <span class="swatch" style={{ background: palette.daemon }} />
-          daemons
-        </li>
-      )}
-      {names.length > mostInKey && <li class="faint">and {names.length - mostInKey} more</li>}
+      {colourBy !== 'state' && names.length > mostInKey && <li class="faint">and {names.length - mostInKey} more</li>}
+      <li>
+        <span class="swatch hatch" />
+        free
+      </li>
+      <li class="marks">
+        <span class="mark held">■ held</span> <span class="mark going">✕ going</span>{' '}
+        <span class="mark coming">↑ coming</span>
+      </li>
     </ul>
   );
 }
@@ -333,7 +346,7 @@ function NodeTable({ rows }: { rows: readonly NodeRow[] }) {
               <td class="right">{row.pricePerHour.toFixed(3)}</td>
               <td class="right">{span(timeMs.value - row.createdMs)}</td>
               <td>
-                <span class={`mark ${wordingOf(row.code).class}`}>{wordingOf(row.code).word}</span>
+                <span class={`mark ${wordingFor(row).class}`}>{wordingFor(row).word}</span>
                 {row.savingsPerHour > 0 && <span class="faint"> {perHour(row.savingsPerHour)}</span>}
               </td>
             </tr>

@@ -2,7 +2,7 @@
 import type { NodeRow } from '../../view/wire.ts';
 import { money, percent, perHour } from '../format.ts';
 import { route, setQuery } from '../route.ts';
-import { classes, glyphs, type VerdictClass, wordingOf } from '../words.ts';
+import { classes, glyphs, type VerdictClass, wordingFor } from '../words.ts';
 
 interface Part {
   word: string;
@@ -16,7 +16,7 @@ interface Part {
 export function partsOf(rows: Iterable<NodeRow>): Part[] {
   const parts = new Map<string, Part>();
   for (const row of rows) {
-    const { word, class: own } = wordingOf(row.code);
+    const { word, class: own } = wordingFor(row);
     const part = parts.get(word) ?? { word, class: own, codes: [], pricePerHour: 0, savingsPerHour: 0, nodes: 0 };
     if (!part.codes.includes(row.code)) part.codes.push(row.code);
     part.pricePerHour += row.pricePerHour;
@@ -36,13 +36,12 @@ export function MoneyBar({ rows }: { rows: readonly NodeRow[] }) {
   const filter = route.value.query.get('q') ?? '';
   if (rows.length === 0) return null;
   return (
-    <div class="money" role="group" aria-label="Dollars by verdict">
-      <span class="caption">Dollars by verdict</span>
+    <div class="money" role="group" aria-label="Dollars by what keeps each node">
+      <span class="caption">Where the money stays</span>
       <div class="bar">
         {parts.map((part) => {
           const share = total === 0 ? part.nodes / rows.length : part.pricePerHour / total;
-          const own = `code=${part.codes.length === 1 && part.codes[0] !== '' ? part.codes[0] : ''}`;
-          const wanted = part.codes.length === 1 && part.codes[0] !== '' ? own : `class=${part.class}`;
+          const wanted = `word=${part.word.replaceAll(' ', '-')}`;
           const isOn = filter === wanted;
           const title = `${part.word}: ${part.nodes} nodes, ${perHour(part.pricePerHour)}${part.savingsPerHour > 0 ? `, ${money(part.savingsPerHour)}/h could be saved` : ''}`;
           return (
@@ -56,7 +55,7 @@ export function MoneyBar({ rows }: { rows: readonly NodeRow[] }) {
               onClick={() => setQuery({ q: isOn ? undefined : wanted })}
             >
               <span class="words">
-                {glyphs[part.class]} {part.word} <b>{percent(share)}</b>
+                {glyphs[part.class]} <b>{percent(share)}</b> {part.word}
               </span>
             </button>
           );

@@ -6,13 +6,17 @@ import { cores, counted, gibibytes, perHour, span } from '../format.ts';
 import { Copy, sinceMs, useDocument } from '../parts/parts.tsx';
 import { hrefOf, setQuery } from '../route.ts';
 import { cluster, timeMs, version } from '../store.ts';
-import { glyphs, wordingOf } from '../words.ts';
+import { glyphs, wordingFor } from '../words.ts';
 import { colourOf, paletteNow } from './palette.ts';
 
 export function NodePanel({ name }: { name: string }) {
   void version.value;
   const row = [...(cluster.shown?.nodes.values() ?? [])].find((each) => each.name === name);
-  const { data, failed } = useDocument<NodeVerdict[]>(`nodes/${encodeURIComponent(name)}`, 4_000);
+  const { data, failed } = useDocument<NodeVerdict[]>(
+    `nodes/${encodeURIComponent(name)}`,
+    4_000,
+    `${row?.verdict} ${row?.code}`,
+  );
   const [verdict] = data ?? [];
   return (
     <aside class="panel" aria-label={`Node ${name}`}>
@@ -86,7 +90,8 @@ function Verdict({ verdict }: { verdict: NodeVerdict }) {
       : verdict.verdict === 'remove'
         ? 'Removable'
         : 'Replaceable';
-  const wording = wordingOf(code);
+  const savings = verdict.verdict === 'keep' ? (verdict.savingsIfFreedPerHour ?? 0) : verdict.savingsPerHour;
+  const wording = wordingFor({ code, savingsPerHour: savings });
   const since = verdict.since === undefined ? '' : ` for ${span(sinceMs(verdict.since))}`;
   const freed = verdict.savingsIfFreedPerHour;
   return (

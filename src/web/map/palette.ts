@@ -10,6 +10,8 @@ export interface Palette {
   faint: string;
   line: string;
   daemon: string;
+  /** What pods request, where single workloads are not drawn. */
+  requested: string;
   workloads: readonly string[];
   verdicts: Readonly<Record<VerdictClass, string>>;
   selected: string;
@@ -23,6 +25,7 @@ const light: Palette = {
   faint: '#586572',
   line: '#b9c2cb',
   daemon: '#9aa5b1',
+  requested: '#cfe3f3',
   workloads: [
     '#0072b2',
     '#56b4e9',
@@ -56,6 +59,7 @@ const dark: Palette = {
   faint: '#9aa8b5',
   line: '#42505d',
   daemon: '#66737f',
+  requested: '#1d3a55',
   workloads: [
     '#3d9be0',
     '#8fd0f5',

@@ -1,148 +1,196 @@
-// Cost and waste: what is paid now, what goes by itself, what is held and by what.
-import { useEffect, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import type { SeriesView } from '../documents.ts';
-import { counted, perHour } from '../format.ts';
-import { partsOf } from '../map/money-bar.tsx';
-import { paletteNow } from '../map/palette.ts';
-import { Empty, useDocument } from '../parts/parts.tsx';
+// Cost and waste: what is paid now, how far that is from the least the same pods could cost, and what lies between; what a
+// person could free, and whose the money is.
+import type { ComponentChildren } from 'preact';
+import { moneyCauseTexts } from '../../view/money-text.ts';
+import type { CostView, SeriesView } from '../documents.ts';
+import { clockTime, counted, money, percent, perHour } from '../format.ts';
+import { Chart } from '../parts/chart.tsx';
+import { Copy, Empty, useDocument } from '../parts/parts.tsx';
 import { hrefOf } from '../route.ts';
-import { cluster, totals, version } from '../store.ts';
+import { totals } from '../store.ts';
+import { wordingOf } from '../words.ts';
+
+const hoursAMonth = 730;
+const mostShown = 12;
 
 export function Cost() {
-  void version.value;
-  const rows = [...(cluster.shown?.nodes.values() ?? [])];
-  const { data } = useDocument<SeriesView>('series?names=pricePerHour,goingPerHour,blockedPerHour&from=0', 5_000);
+  const { data, failed } = useDocument<CostView>('cost', 5_000);
+  const { data: series } = useDocument<SeriesView>(
+    'series?names=pricePerHour,goingPerHour,blockedPerHour&from=0',
+    5_000,
+  );
   const { pricePerHour, goingPerHour, blockedPerHour } = totals.value;
-  const held = partsOf(rows).filter(({ savingsPerHour, class: own }) => savingsPerHour > 0 && own === 'held');
-  const unpriced = rows.filter((row) => row.pricePerHour === 0).length;
-  const pools = Map.groupBy(rows, ({ pool }) => pool || 'not managed');
-  const kinds = Map.groupBy(rows, ({ capacityType }) => capacityType || 'unknown');
-  const sum = (own: typeof rows): number => own.reduce((total, row) => total + row.pricePerHour, 0);
+  if (data === undefined) return <Empty title={failed ?? 'Asking …'} />;
+  const { money: found, unpriced } = data;
   return (
     <div class="page">
       <dl class="figures">
-        <div>
-          <dt>now</dt>
-          <dd>{perHour(pricePerHour)}</dd>
-        </div>
-        <div>
-          <dt>a month</dt>
-          <dd>${Math.round(pricePerHour * 730).toLocaleString('en-US')}</dd>
-        </div>
-        <div>
-          <dt>going by itself</dt>
-          <dd>{perHour(goingPerHour)}</dd>
-        </div>
-        <div>
-          <dt>held, at most</dt>
-          <dd>{perHour(blockedPerHour)}</dd>
-        </div>
+        <Figure name="now" value={perHour(pricePerHour)} note={`${monthly(pricePerHour)} a month`} />
+        <Figure
+          name="the least these pods could cost"
+          value={found === undefined ? '–' : perHour(found.boundPerHour)}
+          note={found === undefined ? (data.noMoney ?? '') : `as of ${clockTime(data.moneyTime ?? '')}`}
+        />
+        <Figure name="going by itself" value={perHour(goingPerHour)} note="nodes to be removed or replaced" />
+        <Figure name="held, at most" value={perHour(blockedPerHour)} note="node by node; together perhaps less" />
+        <Figure
+          name="requested by no pod"
+          value={perHour(data.notRequestedPerHour)}
+          note={pricePerHour === 0 ? '' : `${percent(data.notRequestedPerHour / pricePerHour)} of the price`}
+        />
       </dl>
-      <p class="faint">
-        List prices of the provider.
-        {unpriced > 0 &&
-          ` ${counted(unpriced, 'node')} without a known price ${unpriced === 1 ? 'is' : 'are'} not counted.`}{' '}
-        What is held is counted node by node; freeing all of them at once can save less.
-      </p>
-      {data !== undefined && data.times.length > 1 ? (
-        <Chart data={data} />
+      {series !== undefined && series.times.length > 1 ? (
+        <Chart data={series} />
       ) : (
-        <Empty title="The first samples are being taken" />
+        <p class="faint chart-empty">The chart begins with the second sample, after 15 seconds.</p>
       )}
+      <p class="faint">
+        Prices are the provider's list prices.
+        {unpriced.count > 0 &&
+          ` ${counted(unpriced.count, 'node')} without a known price ${unpriced.count === 1 ? 'is' : 'are'} not counted: ${unpriced.names.slice(0, 3).join(', ')}${unpriced.count > 3 ? ' …' : ''}`}
+      </p>
       <div class="columns">
-        <section>
-          <h2>what holds money</h2>
-          {held.length === 0 && <p class="faint">nothing: every node that stays is needed</p>}
-          <table class="plain">
-            <tbody>
-              {held.map((part) => (
-                <tr key={part.word}>
-                  <td>
-                    <a class={`mark ${part.class}`} href={hrefOf('map', '', { q: `code=${part.codes[0] ?? ''}` })}>
-                      {part.word}
-                    </a>
-                  </td>
-                  <td class="right">{counted(part.nodes, 'node')}</td>
-                  <td class="right">{perHour(part.savingsPerHour)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-        {(
-          [
-            ['by pool', pools],
-            ['by capacity', kinds],
-          ] as const
-        ).map(([title, groups]) => (
-          <section key={title}>
-            <h2>{title}</h2>
-            <table class="plain">
-              <tbody>
-                {[...groups]
-                  .sort(([, left], [, right]) => sum(right) - sum(left))
-                  .map(([name, own]) => (
-                    <tr key={name}>
-                      <td>{name}</td>
-                      <td class="right">{counted(own.length, 'node')}</td>
-                      <td class="right">{perHour(sum(own))}</td>
-                    </tr>
-                  ))}
-              </tbody>
-            </table>
-          </section>
-        ))}
+        <Held data={data} />
+        {found !== undefined && <Between money={found} />}
+        <Shares title="by namespace" shares={data.byNamespace} total={pricePerHour}>
+          <tr>
+            <td class="faint">requested by no pod</td>
+            <td />
+            <td class="right">{perHour(data.notRequestedPerHour)}</td>
+          </tr>
+        </Shares>
+        <Shares title="by NodePool" shares={data.byPool} total={pricePerHour} link={(name) => `pool=${name}`} />
+        <Shares
+          title="by capacity type"
+          shares={data.byCapacityType}
+          total={pricePerHour}
+          link={(name) => `capacity=${name}`}
+        />
       </div>
+      <p class="actions">
+        <Copy text={JSON.stringify(data, undefined, 2)} label="copy JSON" />
+        <Copy text={csvOf(data)} label="copy CSV" />
+      </p>
     </div>
   );
 }
 
-/** Always taken down again: charts that are not stay in memory. */
-function Chart({ data }: { data: SeriesView }) {
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | undefined>(undefined);
-  const values = (): uPlot.AlignedData => [
-    data.times.map((time) => time / 1000),
-    ...['pricePerHour', 'goingPerHour', 'blockedPerHour'].map(
-      (name) => data.series[name] ?? data.times.map(() => null),
-    ),
-  ];
-  useEffect(() => {
-    const element = place.current;
-    if (element === null) return undefined;
-    const palette = paletteNow();
-    const line = (label: string, stroke: string, fill?: string): uPlot.Series => ({
-      label,
-      stroke,
-      width: 1.5,
-      ...(fill !== undefined && { fill }),
-      value: (_, value) => (value === null || value === undefined ? '' : perHour(value)),
-    });
-    const axis = { stroke: palette.faint, grid: { stroke: palette.free, width: 1 }, ticks: { stroke: palette.free } };
-    const options: uPlot.Options = {
-      width: element.clientWidth,
-      height: 220,
-      series: [
-        {},
-        line('now', palette.workloads[0] as string, `${palette.workloads[0]}22`),
-        line('going', palette.verdicts.going),
-        line('held', palette.verdicts.held),
-      ],
-      axes: [axis, { ...axis, values: (_, all) => all.map((value) => `$${value}`) }],
-      scales: { y: { range: (_, __, most) => [0, Math.max(0.01, most * 1.1)] } },
-    };
-    const made = new uPlot(options, values(), element);
-    plot.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: 220 }));
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      made.destroy();
-      plot.current = undefined;
-    };
-  }, []);
-  useEffect(() => plot.current?.setData(values()), [data]);
-  return <div class="chart" ref={place} />;
+const monthly = (usd: number): string => `$${Math.round(usd * hoursAMonth).toLocaleString('en-US')}`;
+
+function Figure({ name, value, note }: { name: string; value: string; note: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+      <dd class="note">{note}</dd>
+    </div>
+  );
+}
+
+function Held({ data }: { data: CostView }) {
+  return (
+    <section>
+      <h2>what a person could free</h2>
+      {data.held.length === 0 && <p class="faint">nothing: every node that stays is needed, or goes by itself</p>}
+      {data.held.length > 0 && (
+        <table class="plain">
+          <tbody>
+            {data.held.slice(0, mostShown).map((each) => (
+              <tr key={`${each.code} ${each.by}`}>
+                <td class="wraps">
+                  <a class="mark held" href={hrefOf('map', '', { q: `code=${each.code}` })}>
+                    {wordingOf(each.code).word}
+                  </a>{' '}
+                  {each.by}
+                  {each.suggestion !== undefined && <span class="fix">{each.suggestion}</span>}
+                </td>
+                <td class="right">{counted(each.nodes.length + each.nodesLeftOut, 'node')}</td>
+                <td class="right">{perHour(each.savingsPerHour)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function Between({
+  money: { causes, costPerHour, boundPerHour, reachablePerHour },
+}: {
+  money: NonNullable<CostView['money']>;
+}) {
+  return (
+    <section>
+      <h2>between the cost and the least</h2>
+      <p class="faint">
+        {perHour(costPerHour)} with what nodes cost beside their price; Kerf by itself comes to{' '}
+        {perHour(reachablePerHour)}; the bound is {perHour(boundPerHour)}.
+      </p>
+      <table class="plain">
+        <tbody>
+          {causes.map(({ cause, perHour: own, nodes }) => (
+            <tr key={cause}>
+              <td class="wraps">{moneyCauseTexts[cause]}</td>
+              <td class="right">{nodes > 0 ? counted(nodes, 'node') : ''}</td>
+              <td class="right">{perHour(own)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Shares({
+  title,
+  shares,
+  total,
+  link,
+  children,
+}: {
+  title: string;
+  shares: CostView['byPool'];
+  total: number;
+  link?: (name: string) => string;
+  children?: ComponentChildren;
+}) {
+  const left = shares.slice(mostShown);
+  return (
+    <section>
+      <h2>{title}</h2>
+      <table class="plain">
+        <tbody>
+          {shares.slice(0, mostShown).map(({ name, pricePerHour, nodes }) => (
+            <tr key={name}>
+              <td class="wraps">
+                {link === undefined ? name : <a href={hrefOf('map', '', { q: link(name) })}>{name}</a>}{' '}
+                <span class="faint">{total === 0 ? '' : percent(pricePerHour / total)}</span>
+              </td>
+              <td class="right">{counted(nodes, 'node')}</td>
+              <td class="right">{perHour(pricePerHour)}</td>
+            </tr>
+          ))}
+          {children}
+        </tbody>
+      </table>
+      {left.length > 0 && (
+        <p class="faint">
+          and {left.length} more, {money(left.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0))}/h
+        </p>
+      )}
+    </section>
+  );
+}
+
+function csvOf({ byNamespace, byPool, byCapacityType }: CostView): string {
+  const lines = [
+    ['namespace', byNamespace],
+    ['NodePool', byPool],
+    ['capacity type', byCapacityType],
+  ] as const;
+  const rows = lines.flatMap(([kind, shares]) =>
+    shares.map(({ name, pricePerHour, nodes, pods }) => `${kind},${name},${pricePerHour.toFixed(6)},${nodes},${pods}`),
+  );
+  return ['split,name,usd_per_hour,nodes,pods', ...rows].join('\n');
 }

@@ -34,9 +34,11 @@ export function Decisions() {
     });
   }, [object]);
   const kinds = lanes.find(([name]) => name === what)?.[1];
-  const all = (asked.value ?? (object === '' ? [...recent.value, ...older.value] : [])).filter(
-    (decision) => kinds === undefined || kinds.includes(decision.what),
-  );
+  const known = asked.value ?? (object === '' ? [...recent.value, ...older.value] : []);
+  // What stays as it is is most of what is decided, and the least of what is looked for; a link to one of these shows it.
+  const isListed = ({ what: own, id }: Decision): boolean =>
+    kinds?.includes(own) ?? (own !== 'hold' || what === 'everything' || object !== '' || id === rest);
+  const all = known.filter(isListed);
   if (info.value?.capabilities.decisions === false) {
     return (
       <Empty title="This cluster keeps no records of decisions">{<p>They are kept by the controller itself.</p>}</Empty>
@@ -44,12 +46,13 @@ export function Decisions() {
   }
   return (
     <div class="page">
-      <Timeline decisions={all} selected={rest} />
+      <Timeline decisions={known} selected={rest} />
       <div class="tools">
         <label>
           show
           <select value={what} onChange={(event) => setQuery({ what: event.currentTarget.value })}>
-            <option value="">everything</option>
+            <option value="">what was done</option>
+            <option value="everything">everything, also what stays</option>
             {lanes.map(([name]) => (
               <option key={name} value={name}>
                 {name}
@@ -59,7 +62,7 @@ export function Decisions() {
         </label>
         <input
           type="search"
-          placeholder="object: a NodeClaim, NodePool or namespace/pod"
+          placeholder="NodeClaim, NodePool or namespace/pod"
           aria-label="Object"
           value={object}
           onChange={(event) => setQuery({ object: event.currentTarget.value })}

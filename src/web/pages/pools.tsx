@@ -4,7 +4,7 @@ import { counted, dayTime, perHour, span } from '../format.ts';
 import { Copy, Empty, useDocument } from '../parts/parts.tsx';
 import { hrefOf } from '../route.ts';
 import { timeMs } from '../store.ts';
-import { wordingOf } from '../words.ts';
+import { type Wording, wordingFor } from '../words.ts';
 
 const sample = `apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -80,7 +80,9 @@ function Pool({ pool }: { pool: PoolView }) {
                 <tr key={budget.reason}>
                   <td>{budget.reason}</td>
                   <td class="right">
-                    {budget.out} of {budget.allowed ?? 'any'} out
+                    {budget.allowed === undefined
+                      ? `${budget.out} out, no limit`
+                      : `${budget.out} of ${budget.allowed} out`}
                   </td>
                   <td class="faint">
                     {budget.opens === undefined ? '' : `opens in ${span(Date.parse(budget.opens) - timeMs.value)}`}
@@ -95,17 +97,17 @@ function Pool({ pool }: { pool: PoolView }) {
           <h2>verdicts</h2>
           <table class="plain">
             <tbody>
-              {pool.verdicts.map(({ code, nodes, pricePerHour }) => (
-                <tr key={code}>
+              {byWord(pool.verdicts).map(({ word, class: own, nodes, pricePerHour }) => (
+                <tr key={word}>
                   <td>
                     <a
-                      class={`mark ${wordingOf(code).class}`}
-                      href={hrefOf('map', '', { q: `pool=${pool.name} code=${code}` })}
+                      class={`mark ${own}`}
+                      href={hrefOf('map', '', { q: `pool=${pool.name} word=${word.replaceAll(' ', '-')}` })}
                     >
-                      {wordingOf(code).word}
+                      {word}
                     </a>
                   </td>
-                  <td class="right">{nodes}</td>
+                  <td class="right">{counted(nodes, 'node')}</td>
                   <td class="right">{perHour(pricePerHour)}</td>
                 </tr>
               ))}
@@ -122,6 +124,21 @@ function Pool({ pool }: { pool: PoolView }) {
       </p>
     </li>
   );
+}
+
+/** Codes that say the same to a person are one line. */
+function byWord(verdicts: PoolView['verdicts']): (Wording & { nodes: number; pricePerHour: number })[] {
+  const words = new Map<string, Wording & { nodes: number; pricePerHour: number }>();
+  for (const { nodes, pricePerHour, ...verdict } of verdicts) {
+    const wording = wordingFor(verdict);
+    const sum = words.get(wording.word) ?? { ...wording, nodes: 0, pricePerHour: 0 };
+    words.set(wording.word, {
+      ...sum,
+      nodes: sum.nodes + nodes,
+      pricePerHour: sum.pricePerHour + pricePerHour,
+    });
+  }
+  return [...words.values()].sort((left, right) => right.pricePerHour - left.pricePerHour);
 }
 
 function Limit({ resource, used, limit }: { resource: string; used: string; limit: string }) {

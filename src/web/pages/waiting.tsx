@@ -3,7 +3,7 @@ import type { PodDocument, WaitingGroup, WaitingView } from '../documents.ts';
 import { clockTime, counted, perHour, span } from '../format.ts';
 import { Copy, Empty, sinceMs, useDocument } from '../parts/parts.tsx';
 import { hrefOf, route } from '../route.ts';
-import { totals } from '../store.ts';
+import { recent, totals } from '../store.ts';
 
 export function Waiting() {
   const { rest } = route.value;
@@ -11,26 +11,77 @@ export function Waiting() {
 }
 
 function Groups() {
-  const { data, failed } = useDocument<WaitingView>('waiting', 2_000);
+  const { data, failed } = useDocument<WaitingView>('waiting', 2_000, totals.value.waiting);
   if (data === undefined) return <Empty title={failed ?? 'Asking …'} />;
   if (data.groups.length === 0) {
-    return (
-      <Empty title="No pod waits">
-        <p>
-          {counted(totals.value.pods, 'pod')} run. When one finds no place, this page says why, and what would help.
-        </p>
-      </Empty>
-    );
+    return <NoneWaits />;
   }
   return (
     <div class="page">
-      <h1>{counted(data.waiting, 'pod')} wait</h1>
+      <h1>{`${counted(data.waiting, 'pod')} ${data.waiting === 1 ? 'waits' : 'wait'}`}</h1>
       <ul class="cards">
         {data.groups.map((group) => (
           <Group key={`${group.workload} ${group.outcome} ${group.message}`} group={group} />
         ))}
       </ul>
       {data.groupsLeftOut > 0 && <p class="faint">… and {counted(data.groupsLeftOut, 'more group')}</p>}
+    </div>
+  );
+}
+
+const mostStarts = 12;
+const hourMs = 3_600_000;
+
+/** Nothing to explain: how long pods waited for their nodes lately instead. */
+function NoneWaits() {
+  const starts = recent.value.filter(
+    ({ what, outcome, time }) => what === 'launch' && outcome?.state === 'done' && sinceMs(time) < hourMs,
+  );
+  const slowest = starts.toSorted((left, right) => (right.outcome?.seconds ?? 0) - (left.outcome?.seconds ?? 0))[0];
+  return (
+    <div class="page">
+      <h1>No pod waits</h1>
+      <p class="faint">
+        {counted(totals.value.pods, 'pod')} run. When one finds no place, this page says why, and what would help.
+      </p>
+      {slowest !== undefined && (
+        <section class="starts">
+          <h2>the last nodes that pods waited for</h2>
+          <p>
+            {counted(starts.length, 'node')} joined within the last hour; the slowest,{' '}
+            <a href={hrefOf('decisions', slowest.id)}>{slowest.objects[0]?.name}</a>, after{' '}
+            {span((slowest.outcome?.seconds ?? 0) * 1000)}.
+          </p>
+          <table class="plain">
+            <thead>
+              <tr>
+                <th scope="col">asked for</th>
+                <th scope="col">NodeClaim</th>
+                <th scope="col">type</th>
+                <th scope="col" class="right">
+                  pods
+                </th>
+                <th scope="col" class="right">
+                  joined after
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {starts.slice(0, mostStarts).map(({ id, time, objects, chosen, pods, outcome }) => (
+                <tr key={id}>
+                  <td>{clockTime(time)}</td>
+                  <td>
+                    <a href={hrefOf('decisions', id)}>{objects[0]?.name}</a>
+                  </td>
+                  <td>{`${chosen?.instanceType ?? ''} ${chosen?.capacityType ?? ''}`}</td>
+                  <td class="right">{pods?.count ?? 0}</td>
+                  <td class="right">{span((outcome?.seconds ?? 0) * 1000)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
     </div>
   );
 }

@@ -40,8 +40,8 @@ interface Loaded<T> {
   failed: string | undefined;
 }
 
-/** Asks again every few seconds while it is shown. */
-export function useDocument<T>(path: string, everyMs = 3_000): Loaded<T> {
+/** Asks again every few seconds while it is shown, and at once when `stamp`, which the stream keeps current, is another. */
+export function useDocument<T>(path: string, everyMs = 3_000, stamp: string | number = ''): Loaded<T> {
   const state = useSignal<Loaded<T> & { path: string }>({ data: undefined, failed: undefined, path });
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
@@ -64,7 +64,7 @@ export function useDocument<T>(path: string, everyMs = 3_000): Loaded<T> {
       isOver = true;
       clearTimeout(timer);
     };
-  }, [path, everyMs]);
+  }, [path, everyMs, stamp]);
   return state.value.path === path ? state.value : { data: undefined, failed: undefined };
 }
 

@@ -1,0 +1,223 @@
+// A large cluster behind a dashboard, in a process of its own: `large-cluster.ts NODES PODS_PER_NODE CHANGES_PER_SECOND`. Its
+// objects are in memory, in four pools with budgets, PodDisruptionBudgets and pods that must not be disrupted, and pods come
+// and go as often as asked for. Sends its address to whoever started it; no controller runs.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { raggedFleet } from '../../bench/workloads/fleets.ts';
+import { seeded } from '../../bench/workloads/random.ts';
+import { annotation, label } from '../../src/api/index.ts';
+import { messageOf } from '../../src/base/index.ts';
+import type { SnapshotObject } from '../../src/core/index.ts';
+import type { Cloud, Kube, KubeObject, Resource, WatchEvent, WatchOptions } from '../../src/ports/index.ts';
+import { KubeError } from '../../src/ports/index.ts';
+import { Manager, RealClock } from '../../src/runtime/index.ts';
+import { assemble, LiveView, parseSettings, serveDashboard, WhatIfs } from '../../src/server/index.ts';
+import { prometheusMetrics, silentLog } from '../../src/telemetry/index.ts';
+
+const [nodes = 1_000, podsPerNode = 20, changesPerSecond = 0] = process.argv.slice(2).map(Number);
+const pools = ['apps', 'batch', 'data', 'web'] as const;
+const teams = ['checkout', 'data', 'ingest', 'ml', 'payments', 'search', 'web'] as const;
+
+const nodeClass: Resource = {
+  group: 'karpenter.test.sh',
+  version: 'v1',
+  plural: 'testnodeclasses',
+  kind: 'TestNodeClass',
+  namespaced: false,
+};
+const nodeClassRef = { group: nodeClass.group, kind: nodeClass.kind, name: 'default' };
+
+type Item = SnapshotObject & KubeObject;
+
+/** Objects by resource, with everyone who follows them. Only what reflectors ask for: lists, and watches that stream. */
+class MemoryKube {
+  private readonly objects = new Map<string, Map<string, Item>>();
+  private readonly watchers = new Map<string, Set<(event: WatchEvent<Item>) => void>>();
+  private version = 1;
+
+  set(item: Item): void {
+    const known = this.of(item.kind);
+    const key = `${item.metadata.namespace ?? ''}/${item.metadata.name}`;
+    const type = known.has(key) ? 'MODIFIED' : 'ADDED';
+    const metadata = { ...item.metadata, resourceVersion: String(++this.version) };
+    const object = { ...item, metadata } as Item;
+    known.set(key, object);
+    this.tell(item.kind, { type, object });
+  }
+
+  delete(item: Item): void {
+    this.of(item.kind).delete(`${item.metadata.namespace ?? ''}/${item.metadata.name}`);
+    const metadata = { ...item.metadata, resourceVersion: String(++this.version) };
+    this.tell(item.kind, { type: 'DELETED', object: { ...item, metadata } as Item });
+  }
+
+  kube(): Kube {
+    const refuse = (): Promise<never> =>
+      Promise.reject(new KubeError({ reason: 'Forbidden', status: 403, message: 'read only' }));
+    return {
+      get: refuse,
+      list: async (resource: Resource) => ({
+        items: [...this.of(resource.kind).values()] as never[],
+        resourceVersion: String(this.version),
+      }),
+      watch: (resource: Resource, options?: WatchOptions) => this.watch(resource.kind, options) as never,
+      create: refuse,
+      replace: refuse,
+      patch: refuse,
+      delete: refuse,
+      evict: refuse,
+      bind: refuse,
+    };
+  }
+
+  private async *watch(kind: string, options: WatchOptions = {}): AsyncGenerator<WatchEvent<Item>> {
+    const waiting: WatchEvent<Item>[] = [];
+    let wake: () => void = () => undefined;
+    const listen = (event: WatchEvent<Item>): void => {
+      waiting.push(event);
+      wake();
+    };
+    const own = this.watchers.get(kind) ?? new Set();
+    this.watchers.set(kind, own);
+    own.add(listen);
+    options.signal?.addEventListener('abort', () => wake(), { once: true });
+    try {
+      if (options.sendInitialEvents === true) {
+        for (const object of [...this.of(kind).values()]) yield { type: 'ADDED', object };
+        yield { type: 'BOOKMARK', resourceVersion: String(this.version), initialEventsEnd: true };
+      }
+      while (options.signal?.aborted !== true) {
+        for (const event of waiting.splice(0)) yield event;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (waiting.length > 0) resolve();
+        });
+      }
+    } finally {
+      own.delete(listen);
+    }
+  }
+
+  private of(kind: string): Map<string, Item> {
+    const known = this.objects.get(kind) ?? new Map<string, Item>();
+    this.objects.set(kind, known);
+    return known;
+  }
+
+  private tell(kind: string, event: WatchEvent<Item>): void {
+    for (const listen of this.watchers.get(kind) ?? []) listen(event);
+  }
+}
+
+const random = seeded(11);
+const fleet = raggedFleet({ nodes: Math.max(nodes, 1), podsPerNode });
+const memory = new MemoryKube();
+const pods: Item[] = [];
+
+const numberIn = (name: string): number => Number(/\d+/.exec(name)?.[0] ?? 0);
+const poolOf = (node: string): string => pools[Math.min(3, Math.floor(((numberIn(node) * 7) % 19) / 5))] as string;
+
+function withLabels(item: Item, labels: Record<string, string>): Item {
+  const own = item.metadata['labels'] as Record<string, string> | undefined;
+  return { ...item, metadata: { ...item.metadata, labels: { ...own, ...labels } } };
+}
+
+for (const item of fleet.objects.items as Item[]) {
+  if (item.kind === 'NodePool') {
+    for (const name of pools) {
+      const spec = structuredClone(item['spec']) as Record<string, object>;
+      const budgets =
+        name === 'data'
+          ? [{ nodes: '0', schedule: '0 8 * * 1-5', duration: '10h' }, { nodes: '5%' }]
+          : [{ nodes: '10%' }];
+      spec['disruption'] = { consolidateAfter: name === 'web' ? 'Never' : '30s', budgets };
+      spec['limits'] = { cpu: String(nodes * 20) };
+      memory.set({ ...item, metadata: { ...item.metadata, name, uid: name }, spec });
+    }
+  } else if (item.kind === 'Pod') {
+    const team = teams[numberIn(item.metadata.name) % teams.length] as string;
+    const isTouchy = random.next() < 0.004;
+    const annotations = isTouchy ? { annotations: { [annotation.doNotDisrupt]: 'true' } } : {};
+    const pod = { ...item, metadata: { ...item.metadata, namespace: team, ...annotations } } as Item;
+    if (nodes > 0) memory.set(pod);
+    pods.push(pod);
+  } else if (nodes > 0) {
+    const labelled = withLabels(item, { [label.nodePool]: poolOf(item.metadata.name) });
+    const spec = item.kind === 'NodeClaim' ? { nodeClassRef, requirements: [] } : item['spec'];
+    memory.set({ ...labelled, spec } as Item);
+  }
+}
+for (let at = 0; at < 20 && nodes > 0; at++) {
+  const app = `app-${String(at * 7).padStart(4, '0')}`;
+  memory.set({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: app, namespace: teams[(at * 7) % teams.length] as string, uid: `pdb-${app}` },
+    spec: { maxUnavailable: 0, selector: { matchLabels: { app } } },
+    status: { disruptionsAllowed: 0, currentHealthy: 9, desiredHealthy: 9, expectedPods: 9 },
+  } as unknown as Item);
+}
+
+const cloud: Cloud = {
+  name: 'test',
+  facts: fleet.provider as Cloud['facts'],
+  nodeClasses: [nodeClass],
+  create: () => Promise.reject(new Error('nothing is launched here')),
+  delete: () => Promise.reject(new Error('nothing is launched here')),
+  get: () => Promise.reject(new Error('nothing is launched here')),
+  list: async () => [],
+  instanceTypes: async () => fleet.instanceTypes?.[0]?.items ?? [],
+  driftReason: async () => undefined,
+  repairPolicies: () => [],
+};
+const clock = new RealClock();
+const { context, touches, caches, always } = assemble({
+  kube: memory.kube(),
+  cloud,
+  clock,
+  log: silentLog,
+  metrics: prometheusMetrics(),
+  recorder: { publish: () => undefined },
+  settings: parseSettings({}, {}).settings,
+  random: Math.random,
+  controllers: () => ({ controllers: [], loops: [] }),
+});
+const live = new LiveView({ context, touches, real: clock });
+const stop = new AbortController();
+const running = new Manager({ clock, caches, always, leading: [] }).run(stop.signal);
+while (!context.cluster.synced) await sleep(20);
+const server = await serveDashboard({
+  context,
+  live,
+  decisions: undefined,
+  info: { mode: 'controller', cluster: 'large', build: 'test', notVisible: () => [] },
+  real: clock,
+  port: 0,
+  whatIfs: new WhatIfs({ context, live, real: clock }),
+});
+process.send?.({ url: server.url });
+
+/** Pods come, go and change their phase, a few at a time, so often a second. */
+async function keepChanging(): Promise<void> {
+  const stepMs = 20;
+  for (let owed = 0; ; await sleep(stepMs)) {
+    for (owed += (changesPerSecond * stepMs) / 1000; owed >= 1; owed--) {
+      const at = Math.floor(random.next() * pods.length);
+      const pod = pods[at] as Item;
+      const other = pods[Math.floor(random.next() * pods.length)] as Item;
+      const isRunning = (pod['status'] as { phase: string }).phase === 'Running';
+      const nodeName = (other['spec'] as { nodeName: string }).nodeName;
+      const now = isRunning
+        ? { ...pod, status: { phase: 'Pending' } }
+        : { ...pod, spec: { ...(pod['spec'] as object), nodeName }, status: { phase: 'Running' } };
+      if (!isRunning) memory.delete(pod);
+      memory.set(now as Item);
+      pods[at] = now as Item;
+    }
+  }
+}
+if (changesPerSecond > 0) void keepChanging();
+process.on('disconnect', () => process.exit(0));
+running.catch((error: unknown) => {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exit(1);
+});
