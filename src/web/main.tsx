@@ -4,7 +4,7 @@ import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Header } from './header.tsx';
 import { Jump } from './jump.tsx';
-import { MapView } from './map/map-view.tsx';
+import { MapView, zoomBy } from './map/map-view.tsx';
 import { Cost } from './pages/cost.tsx';
 import { Decisions } from './pages/decisions.tsx';
 import { Doctor } from './pages/doctor.tsx';
@@ -35,6 +35,8 @@ const keys: readonly [string, string, () => void][] = [
   ['⌘K', 'jump to anything', () => (overlay.value = 'jump')],
   ['/', 'filter', () => document.getElementById('filter')?.focus()],
   ['t', 'map or table', () => setQuery({ as: route.peek().query.get('as') === 'table' ? undefined : 'table' })],
+  ['+', 'larger boxes', () => zoomBy(1)],
+  ['-', 'smaller boxes', () => zoomBy(-1)],
   ['1–7', 'pages', () => undefined],
   ['?', 'these keys', () => (overlay.value = overlay.value === 'keys' ? 'none' : 'keys')],
   ['Esc', 'close', () => (overlay.value = 'none')],

@@ -61,6 +61,16 @@ function NoNodes() {
   );
 }
 
+const zooms = [1, 2, 4, 8, 16];
+/** How many screens high the picture may be: with more, boxes are larger. */
+const zoomOf = (query: URLSearchParams): number => zooms.find((each) => String(each) === query.get('zoom')) ?? 1;
+
+/** One step nearer or further. */
+export function zoomBy(step: 1 | -1): void {
+  const next = zooms[zooms.indexOf(zoomOf(route.peek().query)) + step];
+  if (next !== undefined) setQuery({ zoom: next === 1 ? undefined : String(next) });
+}
+
 function Tools({ count, isTable }: { count: number; isTable: boolean }) {
   const { query } = route.value;
   return (
@@ -96,6 +106,16 @@ function Tools({ count, isTable }: { count: number; isTable: boolean }) {
           <option value="price">price</option>
         </select>
       </label>
+      {!isTable && (
+        <span class="zoom" role="group" aria-label="Zoom">
+          <button type="button" class="small" aria-label="Smaller" title="smaller (−)" onClick={() => zoomBy(-1)}>
+            −
+          </button>
+          <button type="button" class="small" aria-label="Larger" title="larger (+)" onClick={() => zoomBy(1)}>
+            +
+          </button>
+        </span>
+      )}
       <input
         id="filter"
         type="search"
@@ -186,9 +206,10 @@ function Canvas({ rows, selected }: { rows: readonly NodeRow[]; selected: string
   const sizeBy = query.get('size') === 'price' ? 'price' : 'cpu';
   const isShown = useMemo(() => filterOf(query.get('q') ?? ''), [query.get('q')]);
   const { width, height } = size.value;
+  const zoom = zoomOf(query);
   const layout: Layout = useMemo(
-    () => layOut(rows, { width: Math.max(200, width - 4), height: Math.max(120, height - 4), groupBy, sizeBy }),
-    [version.value, width, height, groupBy, sizeBy],
+    () => layOut(rows, { width: Math.max(200, width - 4), height: Math.max(120, height - 4) * zoom, groupBy, sizeBy }),
+    [version.value, width, height, groupBy, sizeBy, zoom],
   );
   useEffect(() => {
     const element = frame.current;
