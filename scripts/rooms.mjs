@@ -90,4 +90,4 @@ export const names = { file: 'src/api/names.ts', rooms: ['core', 'ports', 'runti
 export const lightDoor = 'src/aws/catalogue.ts';
 
 /** Other doors: the cluster as it travels and decisions in words, without imports, so that the page holds nothing else. */
-export const wireDoors = ['src/view/wire.ts', 'src/view/decision-text.ts'];
+export const wireDoors = ['src/view/wire.ts', 'src/view/decision-text.ts', 'src/view/money-text.ts'];

@@ -47,7 +47,7 @@ class MemoryKube {
   delete(item: Item): void {
     this.of(item.kind).delete(`${item.metadata.namespace ?? ''}/${item.metadata.name}`);
     const metadata = { ...item.metadata, resourceVersion: String(++this.version) };
-    this.tell(item.kind, { type: 'DELETED', object: { ...item, metadata } as Item });
+    this.tell(item.kind, { type: 'DELETED', object: { ...item, metadata } });
   }
 
   kube(): Kube {
@@ -82,7 +82,7 @@ class MemoryKube {
     options.signal?.addEventListener('abort', () => wake(), { once: true });
     try {
       if (options.sendInitialEvents === true) {
-        for (const object of [...this.of(kind).values()]) yield { type: 'ADDED', object };
+        for (const object of this.of(kind).values()) yield { type: 'ADDED', object };
         yield { type: 'BOOKMARK', resourceVersion: String(this.version), initialEventsEnd: true };
       }
       while (options.signal?.aborted !== true) {
@@ -117,7 +117,7 @@ const numberIn = (name: string): number => Number(/\d+/.exec(name)?.[0] ?? 0);
 const poolOf = (node: string): string => pools[Math.min(3, Math.floor(((numberIn(node) * 7) % 19) / 5))] as string;
 
 function withLabels(item: Item, labels: Record<string, string>): Item {
-  const own = item.metadata['labels'] as Record<string, string> | undefined;
+  const own = item.metadata['labels'];
   return { ...item, metadata: { ...item.metadata, labels: { ...own, ...labels } } };
 }
 
@@ -143,10 +143,10 @@ for (const item of fleet.objects.items as Item[]) {
   } else if (nodes > 0) {
     const labelled = withLabels(item, { [label.nodePool]: poolOf(item.metadata.name) });
     const spec = item.kind === 'NodeClaim' ? { nodeClassRef, requirements: [] } : item['spec'];
-    memory.set({ ...labelled, spec } as Item);
+    memory.set({ ...labelled, spec });
   }
 }
-for (let at = 0; at < 20 && nodes > 0; at++) {
+for (let at = 0; at < (nodes > 0 ? 20 : 0); at++) {
   const app = `app-${String(at * 7).padStart(4, '0')}`;
   memory.set({
     apiVersion: 'policy/v1',
@@ -154,7 +154,7 @@ for (let at = 0; at < 20 && nodes > 0; at++) {
     metadata: { name: app, namespace: teams[(at * 7) % teams.length] as string, uid: `pdb-${app}` },
     spec: { maxUnavailable: 0, selector: { matchLabels: { app } } },
     status: { disruptionsAllowed: 0, currentHealthy: 9, desiredHealthy: 9, expectedPods: 9 },
-  } as unknown as Item);
+  });
 }
 
 const cloud: Cloud = {
@@ -210,8 +210,8 @@ async function keepChanging(): Promise<void> {
         ? { ...pod, status: { phase: 'Pending' } }
         : { ...pod, spec: { ...(pod['spec'] as object), nodeName }, status: { phase: 'Running' } };
       if (!isRunning) memory.delete(pod);
-      memory.set(now as Item);
-      pods[at] = now as Item;
+      memory.set(now);
+      pods[at] = now;
     }
   }
 }

@@ -2,7 +2,6 @@
 import { expect, test, vi } from 'vitest';
 import type { ControllerContext } from '../../controllers/index.ts';
 import type { NodeVerdict } from '../../core/index.ts';
-import type { Node } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { Cluster } from '../../state/index.ts';
 import { silentLog } from '../../telemetry/index.ts';
@@ -37,7 +36,7 @@ function made() {
   const context = { cluster, clock: real, log: silentLog } as unknown as ControllerContext;
   const live = new LiveView({ context, touches, real });
   const addNode = (name: string): void => {
-    cluster.setNode({ metadata: { name, uid: name } } as Node);
+    cluster.setNode({ metadata: { name, uid: name } });
     for (const listener of listeners) listener({ kind: 'node', name });
   };
   return { live, real, addNode, listeners };
