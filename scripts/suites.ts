@@ -46,7 +46,7 @@ export const testTasks: Task[] = [
   ...suite('end-to-end', ['test/end-to-end'], ['control plane']),
   ...suite('campaigns', ['test/campaigns'], ['control plane', 'AWS emulator']),
   ...suite('aws', ['test/aws'], ['AWS emulator']),
-  ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources']),
+  ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources', "Karpenter's charts"]),
   ...suite('chart', ['test/chart'], ['Helm', "Karpenter's charts"]),
   ...suite('release', ['test/release'], ['Helm', 'image sources', 'Terraform parser']),
   ...suite('scenario', ['test/scenario']),
