@@ -63,9 +63,18 @@ const long = (project: string, folders: string[], more: Partial<Task>): Task[] =
 export const longTasks: Task[] = [
   ...long(
     'long',
-    ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws', 'test/ec2', 'test/install', 'test/takeover'],
+    [
+      'test/rig',
+      'test/kube',
+      'test/end-to-end',
+      'test/aws',
+      'test/ec2',
+      'test/install',
+      'test/release',
+      'test/takeover',
+    ],
     {
-      needs: ['control plane', 'AWS emulator', 'Helm', 'image sources', 'Karpenter', "Karpenter's charts"],
+      needs: ['control plane', 'AWS emulator', 'Helm', 'image sources', 'Karpenter', "Karpenter's charts", 'cosign'],
     },
   ),
   ...long('long-campaigns', ['test/campaigns'], { needs: ['control plane', 'AWS emulator'] }),
