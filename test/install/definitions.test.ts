@@ -90,7 +90,21 @@ async function stored(plurals: readonly string[]): Promise<Record<string, unknow
     const { items } = JSON.parse(await kubectl(['get', plural, '-A', '-o', 'json'])) as { items: Manifest[] };
     for (const { kind, metadata, spec, status } of items) all[`${kind}/${metadata.name}`] = { spec, status };
   }
-  return all;
+  // What is undefined is not there.
+  return JSON.parse(JSON.stringify(all)) as Record<string, unknown>;
+}
+
+/** Written again, as a controller does that adds something. Kinds without objects have nothing to write. */
+async function touch(plural: string): Promise<void> {
+  const { items } = JSON.parse(await kubectl(['get', plural, '-A', '-o', 'json'])) as { items: Manifest[] };
+  const [name, ...group] = plural.split('.');
+  for (const { apiVersion, metadata } of items) {
+    const inNamespace = metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`;
+    const path = `/apis/${group.join('.')}/${apiVersion.split('/')[1]}${inNamespace}/${name}/${metadata.name}`;
+    const patch = { metadata: { annotations: { touched: 'yes' } } };
+    const { status, body } = await cluster().request('PATCH', path, patch, 'application/merge-patch+json');
+    if (status !== 200) throw new Error(`${path} cannot be written any more: ${JSON.stringify(body)}`);
+  }
 }
 
 /** Definitions without their webhook and older versions: how they look once every object is stored as v1. */
@@ -142,8 +156,8 @@ describe.each([
     const flags = by === 'kubectl apply' ? ['--take-ownership'] : [];
     await ask('upgrade', '--install', 'karpenter-crd', crdChart, '--set', 'kwok.enabled=true', ...flags);
     await kubectl(['wait', 'crd', ...names, '--for=condition=Established', '--timeout=60s']);
-    expect(await stored(names)).toEqual(before);
-    for (const name of names) await kubectl(['annotate', name, '--all', 'touched=yes']).catch(() => '');
+    expect(withoutDefaults(await stored(names), before)).toEqual(before);
+    for (const name of names) await touch(name);
     const touched = await stored(names);
     expect(withoutDefaults(touched, before)).toEqual(before);
     const gone = await ask('uninstall', 'karpenter-crd');
@@ -153,7 +167,7 @@ describe.each([
   });
 });
 
-/** Newer definitions may add defaults when an object is written; nothing else may differ. */
+/** Newer definitions may add defaults where nothing was; nothing else may differ. */
 function withoutDefaults(now: unknown, before: unknown): unknown {
   if (Array.isArray(now) && Array.isArray(before)) return now.map((each, at) => withoutDefaults(each, before[at]));
   if (typeof now !== 'object' || now === null || typeof before !== 'object' || before === null) return now;

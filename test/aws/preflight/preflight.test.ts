@@ -66,7 +66,7 @@ test('an account that is as the classes say makes nothing drift, and only reads 
   expect(actions.filter((action) => !/^(Describe|Get)/.test(action))).toEqual([]);
 });
 
-test('a security group, a subnet or an image that Kerf finds and the status does not say counts against the switch', async () => {
+test('a security group that Kerf finds and the status does not say counts against the switch', async () => {
   const { GroupId = '' } = await account.ec2.send(
     new CreateSecurityGroupCommand({ GroupName: 'more', Description: 'x', VpcId: account.subnets[0]?.VpcId }),
   );
