@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { circumstancesOf, parseSettings, type Right, rightsFor } from '../../src/server/index.ts';
-import { examplesFolder, helm, type Rendered, render } from '../chart/helm.ts';
+import { examplesFolder, helm, only, type Rendered, render } from '../chart/helm.ts';
 import { runKerf } from '../cli/run-kerf.ts';
 import { provideKarpenterChart } from '../setup/karpenter-charts.ts';
 import { useControlPlane } from '../setup/use-control-plane.ts';
@@ -303,8 +303,7 @@ describe('kerf preflight', () => {
 
 describe('pod security', () => {
   const podOf = (objects: readonly Rendered[]) => {
-    const deployment = objects.find(({ kind }) => kind === 'Deployment');
-    const { metadata, spec } = deployment?.spec.template as unknown as {
+    const { metadata, spec } = only(objects, 'Deployment').spec.template as unknown as {
       metadata: object;
       spec: { serviceAccountName: string };
     };

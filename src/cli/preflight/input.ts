@@ -111,8 +111,7 @@ export function providerIn(
 ): 'aws' | 'kwok' {
   const variables = asList(container?.['env']).map(asMap);
   const told = variables.find(({ name }) => name === 'KERF_PROVIDER')?.['value'];
-  const flag = asList(container?.['args']).find((arg) => /^--provider=/.test(String(arg)));
-  if (told === 'kwok' || flag === '--provider=kwok') return 'kwok';
+  if (told === 'kwok' || asList(container?.['args']).includes('--provider=kwok')) return 'kwok';
   const groups = objects.flatMap(({ apiVersion, spec = {} }) => {
     const template = asMap(asMap(spec['template'])['spec']);
     return [spec['nodeClassRef'], template['nodeClassRef']]
