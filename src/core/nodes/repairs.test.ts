@@ -42,6 +42,12 @@ describe('a node is repaired', () => {
     expect(policies.repairOf(node({ Ready: ['True'] }), claim(), at(99))).toBeUndefined();
   });
 
+  test('counted from when it came to be at the earliest, whatever time its condition has', () => {
+    const young = node({ Ready: ['False', '', -600] }, '2026-01-01T00:05:00Z');
+    expect(policies.repairOf(young, claim(), at(14))).toBeUndefined();
+    expect(policies.repairOf(young, claim(), at(15))).toMatchObject({ urgency: 0 });
+  });
+
   test('by the policy whose reason it is; other reasons of the condition have the one for every reason', () => {
     expect(policies.repairOf(node({ GpuOk: ['False', 'Xid79'] }), claim(), at(5))).toMatchObject({
       condition: 'GpuOk',

@@ -136,7 +136,7 @@ function actionOf({ compiled }: Matched): RepairAction {
 
 const severity = (matched: Matched): number => (actionOf(matched) === 'ReplaceNode' ? 1 : 0);
 
-/** A condition without a time is as old as its node, and after a reboot each has its time again. */
+/** No condition is older than its node; one without a time is as old. After a reboot each has its time again. */
 function dueMs(
   { compiled, condition }: Matched,
   node: Node,
@@ -146,7 +146,7 @@ function dueMs(
   const flappingMs = parseTime(unhealthySince?.[keyOf(condition)] ?? '');
   const createdMs = parseTime(node.metadata.creationTimestamp ?? '');
   const changedMs = parseTime(condition.lastTransitionTime ?? '') ?? createdMs ?? nowMs;
-  const beganMs = Math.min(changedMs, flappingMs ?? changedMs);
+  const beganMs = Math.max(Math.min(changedMs, flappingMs ?? changedMs), createdMs ?? 0);
   return Math.max(beganMs, rebootedMs(claim) ?? beganMs) + compiled.policy.tolerationMs;
 }
 
