@@ -137,7 +137,7 @@ const conditions: Record<Circumstance, string> = {
   nodeOverlay: 'include "kerf.gate" (list . "nodeOverlay" "NodeOverlay")',
   capacityBuffer: 'include "kerf.gate" (list . "capacityBuffer" "CapacityBuffer")',
   devices: 'include "kerf.plansDevices" .',
-  defaultSpread: 'include "kerf.hasSchedulerConfig" .',
+  defaultSpread: '.Values.settings.schedulerConfig',
   deletionCosts: 'include "kerf.gate" (list . "podDeletionCostManagement" "PodDeletionCostManagement")',
 };
 

@@ -16,14 +16,12 @@ export { SnapshotsAgain } from './recording/snapshot-changes.ts';
 export {
   adminRights,
   type Circumstance,
-  circumstancesOf,
   clusterRights,
   defaultLeaseName,
   dnsRights,
   isReading,
   leaseRights,
   type Right,
-  rightsFor,
   shadowLeaseName,
 } from './rights/rights.ts';
 export { type AwsSettings, awsSettingDefinitions } from './settings/aws.ts';

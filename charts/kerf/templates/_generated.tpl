@@ -99,12 +99,12 @@ rebootForRepair: RebootForRepair
   resources: [deployments, replicasets, statefulsets]
   verbs: [get, list, watch]
 {{- end }}
-{{- if (include "kerf.hasSchedulerConfig" .) }}
+{{- if (.Values.settings.schedulerConfig) }}
 - apiGroups: [""]
   resources: [services, replicationcontrollers]
   verbs: [get, list, watch]
 {{- end }}
-{{- if (include "kerf.hasSchedulerConfig" .) }}
+{{- if (.Values.settings.schedulerConfig) }}
 - apiGroups: [apps]
   resources: [replicasets, statefulsets]
   verbs: [get, list, watch]

@@ -129,7 +129,7 @@ describe('the Kubernetes version', () => {
     expect(version.current).toBe(expected);
   });
 
-  test('outside 1.26 to 1.36 it is reported once', async () => {
+  test('outside 1.26 to 1.37 it is reported once', async () => {
     let answer = '1.25';
     const version = new KubernetesVersion(async () => answer, log);
     await version.refresh();
@@ -138,8 +138,11 @@ describe('the Kubernetes version', () => {
     expect(complaints()).toHaveLength(1);
     answer = '1.37';
     await version.refresh();
+    expect(complaints()).toHaveLength(1);
+    answer = '1.38';
+    await version.refresh();
     expect(complaints()).toHaveLength(2);
-    expect(version.current).toBe('1.37');
+    expect(version.current).toBe('1.38');
   });
 
   test('stays while it cannot be asked, and is an error before it ever was', async () => {

@@ -3,7 +3,7 @@
 import { KerfError } from '../../base/index.ts';
 import type { Log } from '../../ports/index.ts';
 
-const supported = { oldest: 26, newest: 36 };
+const supported = { oldest: 26, newest: 37 };
 
 export class KubernetesVersion {
   private readonly ask: () => Promise<string>;

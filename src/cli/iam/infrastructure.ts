@@ -54,26 +54,7 @@ export interface AccessEntryResource {
   type: string;
 }
 
-/** Lets a service account use the role. */
-export interface PodIdentityResource {
-  kind: 'podIdentity';
-  id: string;
-  cluster: string;
-  account: ServiceAccountName;
-  roleId: string;
-}
-
-export interface ServiceAccountName {
-  namespace: string;
-  name: string;
-}
-
-export type InfrastructureResource =
-  | PolicyResource
-  | RoleResource
-  | QueueResource
-  | AccessEntryResource
-  | PodIdentityResource;
+export type InfrastructureResource = PolicyResource | RoleResource | QueueResource | AccessEntryResource;
 
 export function policyResources(
   of: ClusterAccount,
@@ -112,25 +93,16 @@ export function nodeRoleResources(of: ClusterAccount, windows: boolean): Infrast
   ];
 }
 
-const controllerRoleId = 'KarpenterControllerRole';
-
-export function controllerRole(
-  of: ClusterAccount,
-  trust: PolicyDocument,
-  { withChecks = false }: { withChecks?: boolean } = {},
-): RoleResource {
-  const parts: readonly PolicyPart[] = withChecks ? [...policyParts, checksPart] : policyParts;
+export function controllerRole(of: ClusterAccount, trust: PolicyDocument): RoleResource {
   return {
     kind: 'role',
-    id: controllerRoleId,
+    id: 'KarpenterControllerRole',
     name: controllerRoleName(of.cluster),
     trust,
-    policyArns: parts.map((part) => `arn:${of.partition}:iam::${of.account}:policy/${policyName(part, of.cluster)}`),
+    policyArns: policyParts.map(
+      (part) => `arn:${of.partition}:iam::${of.account}:policy/${policyName(part, of.cluster)}`,
+    ),
   };
-}
-
-export function podIdentity({ cluster }: ClusterAccount, account: ServiceAccountName): PodIdentityResource {
-  return { kind: 'podIdentity', id: 'KarpenterPodIdentity', cluster, account, roleId: controllerRoleId };
 }
 
 export function queueResource(of: ClusterAccount, name: string): QueueResource {

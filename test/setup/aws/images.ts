@@ -22,7 +22,7 @@ interface PublishedImage {
   parameters: string[];
 }
 
-export const kubernetesVersions = ['1.30', '1.31', '1.32', '1.33', '1.34', '1.35', '1.36'];
+export const kubernetesVersions = ['1.30', '1.31', '1.32', '1.33', '1.34', '1.35', '1.36', '1.37'];
 
 /** Older first: the last one is what `latest` means. */
 const releases = [
