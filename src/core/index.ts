@@ -5,6 +5,7 @@ export { unreadableSchedules } from './budgets/budgets.ts';
 export { isTimeZone } from './budgets/time-zone.ts';
 export type { CompileDeviceSelector } from './devices/claim-requests.ts';
 export type { Device } from './devices/device-pools.ts';
+export { afterCommand, afterPlan } from './disruption/after-command.ts';
 export { approvedText, type Move, policyOf, type Score } from './disruption/balanced.ts';
 export {
   type Command,

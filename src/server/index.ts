@@ -12,7 +12,7 @@ export { answerTo } from './recording/answers.ts';
 export { readRecording } from './recording/read-recording.ts';
 export { DecisionRecorder } from './recording/recorder.ts';
 export type { PassLine, RecordingLine } from './recording/recording-lines.ts';
-export { SnapshotsAgain } from './recording/snapshot-changes.ts';
+export { SnapshotChanges, SnapshotsAgain } from './recording/snapshot-changes.ts';
 export {
   adminRights,
   type Circumstance,
@@ -27,3 +27,4 @@ export {
 export { type AwsSettings, awsSettingDefinitions } from './settings/aws.ts';
 export { defaultAwsGates, defaultGates, type SettingDefinition, settingDefinitions } from './settings/definitions.ts';
 export { type ParsedSettings, parseSettings, type Settings } from './settings/parse.ts';
+export { snapshotId } from './snapshot-id.ts';

@@ -101,3 +101,31 @@ test('what is not a recording is refused', async () => {
   await expect(runCommand(configure, [text])).rejects.toThrow('cannot be read as a recording');
   await expect(runCommand(configure, [join(folder, 'absent')])).rejects.toThrow('cannot be read as a recording');
 });
+
+test('what the day would have cost is printed beside what it did', async () => {
+  const { code, out } = await runCommand(configure, [file, '--without', 'consolidation', '-o', 'json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ kind: 'OtherDay', change: 'without consolidation' });
+  const page = await runCommand(configure, [file, '--without', 'consolidation']);
+  expect(page.out).toContain('Both are simulated');
+  await expect(runCommand(configure, [file, '--without', 'spot', '--at', 'd-0001'])).rejects.toThrow('give one of');
+});
+
+test('a NodePool to try must be one', async () => {
+  const path = join(folder, 'pool.yaml');
+  writeFileSync(path, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n');
+  await expect(runCommand(configure, [file, '--with', path])).rejects.toThrow('only NodePools can be tried');
+});
+
+test('a redacted recording has no names of the owner, and is still equal when replayed', async () => {
+  const to = join(folder, 'redacted');
+  const { code } = await runCommand(configure, [file, '--redact', to]);
+  expect(code).toBe(0);
+  const text = gunzipSync(readFileSync(to)).toString();
+  for (const own of ['pod-', 'default-abcde', 'pods fit on no node']) expect(text).not.toContain(own);
+  expect(await runCommand(configure, [to])).toMatchObject({
+    code: 0,
+    out: '3 answers, 1 decision: equal, byte for byte\n',
+  });
+  await expect(runCommand(configure, [file, '--redact', file])).rejects.toThrow('is the recording itself');
+});

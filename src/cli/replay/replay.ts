@@ -1,33 +1,54 @@
 // `kerf replay FILE`: makes every recorded decision again from what it looked at, and compares the answers byte for byte.
-import type { Command } from 'commander';
+import { basename, resolve } from 'node:path';
+import { type Command, Option } from 'commander';
 import { KerfError } from '../../base/index.ts';
 import type { Decision } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { answerTo, type PassLine, readRecording, SnapshotsAgain } from '../../server/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
-import { counted, progressLine } from '../output/index.ts';
+import { counted, paintFor, progressLine } from '../output/index.ts';
 import { version } from '../version.ts';
 import { decisionPage } from './decision-page.ts';
 import { firstDifference } from './first-difference.ts';
+import { leftOut } from './other-day.ts';
+import { otherDayPage } from './other-day-page.ts';
 
 interface Flags {
   at?: string;
+  with?: string[];
+  without?: (typeof leftOut)[number][];
+  redact?: string;
+  output: 'table' | 'json';
 }
 
 const help = `
 Exit code: 0 every answer is the same, 1 one differs (the first difference is printed), 2 the file cannot be read.
 A recording that was cut off, because its process was killed, is replayed up to the cut.
+With --with or --without, the recorded pods are planned for twice from the beginning, as it was and with the change, and what
+the nodes cost and how many pods had to move is compared; exit code 0.
 
 Examples:
   kerf up --demo --record day.jsonl.gz
   kerf replay day.jsonl.gz
-  kerf replay day.jsonl.gz --at d-0042        one decision, with its alternatives`;
+  kerf replay day.jsonl.gz --at d-0042        one decision, with its alternatives
+  kerf replay day.jsonl.gz --with pool.yaml   what the same day would have cost with this NodePool
+  kerf replay day.jsonl.gz --without consolidation
+  kerf replay day.jsonl.gz --redact out.jsonl.gz`;
 
 export function configure(command: Command, run: CommandRunner): void {
   command
     .description('Make recorded decisions again from what they looked at, and compare them with what was decided.')
     .argument('<file>', 'a recording, made with --record')
     .option('--at <id>', 'print this decision with its alternatives, and make only it again')
+    .option(
+      '--with <files...>',
+      'what the day would have cost with these NodePools, written over those of the recording',
+    )
+    .addOption(new Option('--without <what...>', 'what the day would have cost without it').choices(leftOut))
+    .option('--redact <file>', 'write the recording there without names and texts of yours, still replayable')
+    .addOption(
+      new Option('-o, --output <format>', 'format of --with and --without').choices(['table', 'json']).default('table'),
+    )
     .addHelpText('after', help)
     .action(run(replay));
 }
@@ -42,6 +63,11 @@ interface Replayed {
 }
 
 async function replay(terminal: Terminal, file: string, flags: Flags): Promise<number> {
+  const changes = flags.with !== undefined || flags.without !== undefined;
+  if ([flags.at !== undefined, flags.redact !== undefined, changes].filter(Boolean).length > 1)
+    throw new KerfError('FlagsInvalid', 'give one of --at, --redact, and --with or --without');
+  if (flags.redact !== undefined) return redact(terminal, file, flags.redact);
+  if (changes) return otherDay(terminal, file, flags);
   const asked = flags.at === undefined ? undefined : await findDecision(file, flags.at);
   if (asked !== undefined) {
     terminal.out(decisionPage(asked));
@@ -68,6 +94,30 @@ async function replay(terminal: Terminal, file: string, flags: Flags): Promise<n
       ? `${counted(done.passes, 'answer')}, ${counted(done.decisions.size, 'decision')}`
       : 'made again';
   terminal.out(`${what}: equal, byte for byte\n`);
+  return exitCode.ok;
+}
+
+async function redact(terminal: Terminal, file: string, to: string): Promise<number> {
+  if (resolve(file) === resolve(to))
+    throw new KerfError('FlagsInvalid', `--redact ${to} is the recording itself; name another file`);
+  const { redactRecording } = await import('./redact-recording.ts');
+  const { passes, decisions } = await redactRecording(new RealClock(), file, to);
+  terminal.out(`${to}: ${counted(passes, 'answer')}, ${counted(decisions, 'decision')}, without names and texts\n`);
+  return exitCode.ok;
+}
+
+async function otherDay(terminal: Terminal, file: string, flags: Flags): Promise<number> {
+  const { playOtherDay, poolsIn } = await import('./play-other-day.ts');
+  const { with: files = [], without = [], output } = flags;
+  const progress = progressLine(terminal);
+  const change = { pools: await poolsIn(files), without: new Set(without) };
+  const name = [...files.map((each) => `with ${basename(each)}`), ...without.map((each) => `without ${each}`)].join(
+    ', ',
+  );
+  const report = await playOtherDay(file, change, name, (text) => progress.show(() => text));
+  progress.clear();
+  if (output === 'json') terminal.out(`${JSON.stringify(report, undefined, 2)}\n`);
+  else terminal.out(otherDayPage(report, paintFor(terminal)));
   return exitCode.ok;
 }
 

@@ -73,20 +73,35 @@ const ownLabels = /^(kubernetes\.io\/(hostname|metadata\.name)$|app\.kubernetes\
 const publicNames = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
 
 export function redactSnapshot(snapshot: Snapshot): Snapshot {
-  const redactor = new Redactor();
+  return { ...redactWith(new Redactor(), snapshot, new WeakMap()), name: 'redacted' };
+}
+
+/** With words that go on from one snapshot to the next; objects that are the same are redacted once. */
+export function redactWith(
+  redactor: Redactor,
+  snapshot: Snapshot,
+  known: WeakMap<SnapshotObject, SnapshotObject>,
+): Snapshot {
   for (const object of snapshot.objects.items) redactor.nameEphemeralClaims(object);
-  const { nodeState, name: _, ...rest } = snapshot;
+  const { nodeState, poolState, name: _, ...rest } = snapshot;
+  const redacted = (object: SnapshotObject): SnapshotObject => {
+    const found = known.get(object) ?? redactor.object(object);
+    known.set(object, found);
+    return found;
+  };
   return {
     ...rest,
-    name: 'redacted',
-    objects: { ...snapshot.objects, items: snapshot.objects.items.map((object) => redactor.object(object)) },
+    objects: { ...snapshot.objects, items: snapshot.objects.items.map(redacted) },
     ...(nodeState === undefined
       ? {}
       : { nodeState: nodeState.map((entry) => redactor.value(entry, 'nodeState') as typeof entry) }),
+    ...(poolState === undefined
+      ? {}
+      : { poolState: poolState.map((entry) => redactor.value(entry, 'poolState') as typeof entry) }),
   };
 }
 
-class Redactor {
+export class Redactor {
   private readonly known = new Map<string, string>();
 
   object(object: SnapshotObject): SnapshotObject {
@@ -103,6 +118,11 @@ class Redactor {
     }
     if (typeof value === 'object' && value !== null) return this.fields(value as Record<string, unknown>, field);
     return value;
+  }
+
+  /** What a name of the owner's became. */
+  name(text: string): string {
+    return this.pseudonym(text);
   }
 
   /** The claim of an ephemeral volume is found by its name, `<pod>-<volume>`, which must stay made of its parts. */

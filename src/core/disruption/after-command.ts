@@ -4,7 +4,7 @@
 import { label } from '../../api/names.ts';
 import { namespacedKey, type Pod } from '../kube/objects.ts';
 import { allocatableOf, customLabels, singleValuedLabels } from '../launch/launch-options.ts';
-import type { PlannedNode } from '../plan.ts';
+import type { Plan, PlannedNode } from '../plan.ts';
 import type { Snapshot, SnapshotObject } from '../snapshot.ts';
 import type { Command } from './command.ts';
 import type { Fleet } from './fleet.ts';
@@ -48,6 +48,24 @@ export function afterCommand(fleet: Fleet, command: Command, number: number): Af
   const names = added.filter(({ kind }) => kind === 'Node').map(({ metadata }) => metadata.name);
   const coming = names.map((name) => ({ node: name, nodeClaim: name, initialized: true }));
   return { snapshot: { ...snapshot, objects, nodeState: [...staying, ...coming] }, evictions };
+}
+
+/** The snapshot with the nodes of a plan there and every pod where the plan puts it. */
+export function afterPlan(fleet: Fleet, plan: Pick<Plan, 'newNodes' | 'existingNodes'>, number: number): Snapshot {
+  const { snapshot } = fleet;
+  const placeOf = new Map<string, string>();
+  const added: SnapshotObject[] = [];
+  for (const { name, pods } of plan.existingNodes) for (const pod of pods) placeOf.set(pod, name);
+  for (const [index, node] of plan.newNodes.entries()) {
+    const name = `(new ${number}.${index})`;
+    added.push(...newMachine(fleet, name, node));
+    for (const pod of node.pods) placeOf.set(pod, name);
+  }
+  const items = snapshot.objects.items.map((object) => {
+    const place = object.kind === 'Pod' ? placeOf.get(namespacedKey(object.metadata)) : undefined;
+    return place === undefined ? object : { ...object, spec: { ...(object as Pod).spec, nodeName: place } };
+  });
+  return { ...snapshot, objects: { ...snapshot.objects, items: [...items, ...added] as SnapshotObject[] } };
 }
 
 function newMachine(fleet: Fleet, name: string, { nodePool, chosen, requirements }: PlannedNode): SnapshotObject[] {

@@ -4,3 +4,4 @@ export { type DashboardOptions, type DashboardServer, serveDashboard } from './d
 export { LiveView } from './live-view.ts';
 export { Token } from './token.ts';
 export { type Finding, WhatIfs } from './what-if.ts';
+export { readManifests } from './what-if-changes.ts';

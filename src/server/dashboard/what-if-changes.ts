@@ -81,7 +81,8 @@ export function changedSnapshot(snapshot: Snapshot, order: Order): Changed {
   };
 }
 
-function readManifests(text: string): SnapshotObject[] {
+/** Of NodePools and the like as they would be admitted; others as they are written. Throws what is wrong with them. */
+export function readManifests(text: string): SnapshotObject[] {
   if (text.trim() === '') return [];
   return parseAllDocuments(text).flatMap((document): SnapshotObject[] => {
     const [problem] = document.errors;
