@@ -9,6 +9,11 @@ import { MissingComponent } from '../missing-component.ts';
 
 /** The release the suites run on unless another is asked for. */
 const usualKubernetes = '1.36.3';
+
+/** Another release can be asked for by those who want to know whether it makes a difference: 1.36.3, 1.34.9. */
+export const kubernetesVersion = (env: NodeJS.ProcessEnv = process.env): string =>
+  env['KUBERNETES_VERSION'] || usualKubernetes;
+
 const etcdVersion = '3.6.8';
 
 const kubernetesPrograms = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'] as const;
@@ -20,8 +25,7 @@ export type Programs = Record<(typeof programNames)[number], string>;
 export async function provideControlPlane(progress: Progress, env: NodeJS.ProcessEnv = process.env): Promise<Programs> {
   const assets = env['KUBEBUILDER_ASSETS'];
   if (assets) return programsIn(assets, 'KUBEBUILDER_ASSETS');
-  // Another release, for those who want to know whether it makes a difference: 1.37.1, 1.34.4.
-  const version = env['KUBERNETES_VERSION'] || usualKubernetes;
+  const version = kubernetesVersion(env);
   const folder = join(cacheFolder(env), `control-plane-${version}-etcd-${etcdVersion}`);
   await makeOnce({ folder, make: (work) => build(work, version, new GoTool(env, progress), progress), progress });
   return programsIn(folder, 'the cache');
