@@ -68,7 +68,7 @@ export default defineConfig({
         fileParallelism: false,
       }),
       project('browser', ['test/browser/**/*.test.ts'], { ...slow, fileParallelism: false }),
-      project('long', ['test/{rig,kube,end-to-end,aws,ec2,install,takeover}/**/*.long.test.ts'], {
+      project('long', ['test/{rig,kube,end-to-end,aws,ec2,install,release,takeover}/**/*.long.test.ts'], {
         ...slow,
         globalSetup: [controlPlane, awsEmulator],
         exclude: [],

@@ -4,17 +4,21 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
+import { messageOf } from '../src/base/index.ts';
 import { buildImage, buildTimeSeconds, created, sha256 } from './image/build-image.ts';
 import { bundleSbom } from './image/sbom.ts';
 import { architectures } from './image/sources.ts';
 import { writeTar } from './image/tar.ts';
 import { type Artefact, charts, definitions, kubectlPlugin, npmPackage } from './release/artefacts.ts';
+import { sign } from './release/sign.ts';
 
 const { values } = parseArgs({
   options: {
     out: { type: 'string', default: 'release' },
     /** A key that cosign takes: a file, or the address of one in a key service. */
     'cosign-key': { type: 'string', default: process.env['COSIGN_KEY'] ?? '' },
+    /** Also record the signature in the public log of Sigstore. */
+    'transparency-log': { type: 'boolean', default: false },
   },
 });
 const run = (program: string, args: readonly string[]): void => {
@@ -45,11 +49,13 @@ mkdirSync(join(values.out, 'charts'), { recursive: true });
 for (const { name, content } of artefacts) writeFileSync(join(values.out, name), content);
 const sums = artefacts.map(({ name, content }) => `${sha256(content)}  ${name}\n`).sort();
 writeFileSync(join(values.out, 'SHA256SUMS'), sums.join(''));
-// The sums cover every other file, so one signature is enough.
 if (values['cosign-key'] !== '') {
-  const signature = join(values.out, 'SHA256SUMS.sig');
-  const args = ['sign-blob', '--yes', '--key', values['cosign-key'], '--output-signature', signature];
-  run('cosign', [...args, join(values.out, 'SHA256SUMS')]);
+  try {
+    sign(join(values.out, 'SHA256SUMS'), { key: values['cosign-key'], isLogged: values['transparency-log'] });
+  } catch (error) {
+    console.error(`cannot make the release: ${messageOf(error)}`);
+    process.exit(1);
+  }
 }
 for (const { name, content } of artefacts) console.log(`${(content.length / 1e6).toFixed(2).padStart(8)} MB  ${name}`);
 console.log(`kerf ${version} in ${values.out}, image ${image.digest}`);

@@ -87,7 +87,7 @@ names are examples: the ServiceAccount is \`kerf\` in the namespace \`kerf-syste
 (\`--leader-election-namespace kerf-system\`, or \`SYSTEM_NAMESPACE\`). Tests run a scale-up and a scale-down on a real API server
 with exactly these rights, and fail when one is refused.
 
-It never reads Secrets or ConfigMaps, and creates no pods. \`kerf controller --shadow\` needs only what reads, and a Lease of its own.
+It never reads Secrets, of ConfigMaps only \`kube-system/aws-auth\` (with the aws provider), and creates no pods. \`kerf controller --shadow\` needs only what reads, and a Lease of its own.
 
 ## Always
 

@@ -46,7 +46,7 @@ export const testTasks: Task[] = [
   ...suite('end-to-end', ['test/end-to-end'], ['control plane']),
   ...suite('campaigns', ['test/campaigns'], ['control plane', 'AWS emulator']),
   ...suite('aws', ['test/aws'], ['AWS emulator']),
-  ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources']),
+  ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources', "Karpenter's charts"]),
   ...suite('chart', ['test/chart'], ['Helm', "Karpenter's charts"]),
   ...suite('release', ['test/release'], ['Helm', 'image sources', 'Terraform parser']),
   ...suite('scenario', ['test/scenario']),
@@ -63,9 +63,18 @@ const long = (project: string, folders: string[], more: Partial<Task>): Task[] =
 export const longTasks: Task[] = [
   ...long(
     'long',
-    ['test/rig', 'test/kube', 'test/end-to-end', 'test/aws', 'test/ec2', 'test/install', 'test/takeover'],
+    [
+      'test/rig',
+      'test/kube',
+      'test/end-to-end',
+      'test/aws',
+      'test/ec2',
+      'test/install',
+      'test/release',
+      'test/takeover',
+    ],
     {
-      needs: ['control plane', 'AWS emulator', 'Helm', 'image sources', 'Karpenter', "Karpenter's charts"],
+      needs: ['control plane', 'AWS emulator', 'Helm', 'image sources', 'Karpenter', "Karpenter's charts", 'cosign'],
     },
   ),
   ...long('long-campaigns', ['test/campaigns'], { needs: ['control plane', 'AWS emulator'] }),

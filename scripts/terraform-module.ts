@@ -1,7 +1,13 @@
 // deploy/terraform: what `kerf iam -o terraform` prints, as a module for any cluster. The same resources, with Terraform's own
 // names for the account, the region and the cluster in the place of values.
 import { podIdentityTrust } from '../src/aws/catalogue.ts';
-import { controllerRole, nodeRoleResources, policyResources, queueResource } from '../src/cli/iam/infrastructure.ts';
+import {
+  controllerRole,
+  nodeRoleResources,
+  podIdentity,
+  policyResources,
+  queueResource,
+} from '../src/cli/iam/infrastructure.ts';
 import { terraform } from '../src/cli/iam/terraform.ts';
 
 const of = {
@@ -26,6 +32,7 @@ export function terraformModule(): (readonly [string, string])[] {
   const resources = [
     ...policies,
     controllerRole(of, podIdentityTrust()),
+    podIdentity(of, { namespace: '${var.namespace}', name: '${var.service_account}' }),
     ...nodeRoleResources(of, false),
     queueResource(of, of.cluster),
   ];
@@ -46,7 +53,7 @@ export function terraformModule(): (readonly [string, string])[] {
   return [
     [
       'deploy/terraform/main.tf',
-      `${linked.replace(/^(# .*\n)/, `$1${head}`).replaceAll(/^(\s*\w+\s+= )"\$\{(var\.cluster_name)\}"$/gm, '$1$2')}\n${association}`,
+      linked.replace(/^(# .*\n)/, `$1${head}`).replaceAll(/^(\s*\w+\s+= )"\$\{(var\.\w+)\}"$/gm, '$1$2'),
     ],
     ['deploy/terraform/variables.tf', variables],
     ['deploy/terraform/outputs.tf', outputs],
@@ -55,14 +62,6 @@ export function terraformModule(): (readonly [string, string])[] {
 }
 
 const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
-const association = `resource "aws_eks_pod_identity_association" "karpenter_controller" {
-  cluster_name    = var.cluster_name
-  namespace       = var.namespace
-  service_account = var.service_account
-  role_arn        = aws_iam_role.karpenter_controller_role.arn
-}
-`;
 
 const variables = `variable "cluster_name" {
   description = "Name of the EKS cluster."

@@ -418,6 +418,13 @@ resource "aws_iam_role_policy_attachment" "karpenter_controller_role_6" {
   policy_arn = aws_iam_policy.karpenter_controller_resource_discovery_policy.arn
 }
 
+resource "aws_eks_pod_identity_association" "karpenter_pod_identity" {
+  cluster_name    = var.cluster_name
+  namespace       = var.namespace
+  service_account = var.service_account
+  role_arn        = aws_iam_role.karpenter_controller_role.arn
+}
+
 resource "aws_iam_role" "karpenter_node_role" {
   name               = "KarpenterNodeRole-${var.cluster_name}"
   assume_role_policy = <<-JSON
@@ -604,11 +611,4 @@ resource "aws_cloudwatch_event_rule" "capacity_reservation_interruption_rule" {
 resource "aws_cloudwatch_event_target" "capacity_reservation_interruption_rule" {
   rule = aws_cloudwatch_event_rule.capacity_reservation_interruption_rule.name
   arn  = aws_sqs_queue.karpenter_interruption_queue.arn
-}
-
-resource "aws_eks_pod_identity_association" "karpenter_controller" {
-  cluster_name    = var.cluster_name
-  namespace       = var.namespace
-  service_account = var.service_account
-  role_arn        = aws_iam_role.karpenter_controller_role.arn
 }

@@ -137,7 +137,7 @@ const conditions: Record<Circumstance, string> = {
   nodeOverlay: 'include "kerf.gate" (list . "nodeOverlay" "NodeOverlay")',
   capacityBuffer: 'include "kerf.gate" (list . "capacityBuffer" "CapacityBuffer")',
   devices: 'include "kerf.plansDevices" .',
-  defaultSpread: '.Values.settings.schedulerConfig',
+  defaultSpread: 'include "kerf.hasSchedulerConfig" .',
   deletionCosts: 'include "kerf.gate" (list . "podDeletionCostManagement" "PodDeletionCostManagement")',
 };
 

@@ -60,3 +60,10 @@ test('an object is one of the kind asked for, with a name', () => {
     expect(() => checkedObject(body, 'NodeClaim', 'get nodeclaims/a')).toThrow(/cannot get nodeclaims\/a/);
   expect(isNamed({ metadata: { name: '' } }, 'Pod')).toBe(false);
 });
+
+test('the answer to a question has no name, but a status', () => {
+  const review = { kind: 'SubjectAccessReview', metadata: {}, status: { allowed: true } };
+  expect(checkedObject(review, 'SubjectAccessReview', 'create')).toBe(review);
+  for (const body of [{}, { ...review, status: undefined }, { ...review, kind: 'Pod' }])
+    expect(() => checkedObject(body, 'SubjectAccessReview', 'create')).toThrow(/cannot create/);
+});

@@ -16,12 +16,14 @@ export { SnapshotChanges, SnapshotsAgain } from './recording/snapshot-changes.ts
 export {
   adminRights,
   type Circumstance,
+  circumstancesOf,
   clusterRights,
   defaultLeaseName,
   dnsRights,
   isReading,
   leaseRights,
   type Right,
+  rightsFor,
   shadowLeaseName,
 } from './rights/rights.ts';
 export { type AwsSettings, awsSettingDefinitions } from './settings/aws.ts';

@@ -4,6 +4,7 @@ import { provideImageSources } from '../../scripts/image/sources.ts';
 import { provideMoto } from './aws/moto.ts';
 import type { Progress } from './cache-folder.ts';
 import { provideControlPlane } from './control-plane/programs.ts';
+import { provideCosign } from './cosign.ts';
 import { provideHelm } from './helm.ts';
 import { provideKarpenterCharts } from './karpenter-charts.ts';
 import { MissingComponent } from './missing-component.ts';
@@ -18,6 +19,7 @@ const providers = {
   Karpenter: providePeer,
   "Karpenter's charts": provideKarpenterCharts,
   'Terraform parser': provideTerraformCheck,
+  cosign: provideCosign,
 } satisfies Record<string, (progress: Progress) => Promise<unknown>>;
 
 export type ComponentName = keyof typeof providers;

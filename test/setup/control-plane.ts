@@ -162,11 +162,18 @@ export class ControlPlane {
   }
 
   /** One plain request as the administrator; every status is an answer, not an exception. */
-  async request(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<ApiAnswer> {
+  /** As the administrator, or as whoever has the token. */
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType = 'application/json',
+    token = this.token,
+  ): Promise<ApiAnswer> {
     const answer = await request(`${this.url}${path}`, {
       method,
       dispatcher: this.agent,
-      headers: { authorization: `Bearer ${this.token}`, accept: 'application/json', 'content-type': contentType },
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'content-type': contentType },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.body.text();

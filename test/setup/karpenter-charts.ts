@@ -3,6 +3,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, makeOnce, type Progress } from './cache-folder.ts';
 import { GoTool } from './go-build.ts';
+import { definitionReleases, karpenterDefinitions } from './karpenter-definitions.ts';
 
 /** The reference, and the first 1.x, whose values files people still have. */
 export const chartVersions = ['1.14.1', '1.0.8'] as const;
@@ -28,4 +29,5 @@ export async function provideKarpenterChart(version: ChartVersion, progress: Pro
 
 export async function provideKarpenterCharts(progress: Progress): Promise<void> {
   for (const version of chartVersions) await provideKarpenterChart(version, progress);
+  for (const release of definitionReleases) await karpenterDefinitions(release, progress);
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { cacheFolder, makeOnce, type Progress } from './cache-folder.ts';
 import { GoTool } from './go-build.ts';
 
-/** The reference, and an older release that people come from. */
-export const peerVersions = ['1.14.1', '1.9.0'] as const;
+/** The newest, the reference, and an older release that people come from. */
+export const peerVersions = ['1.15.0', '1.14.1', '1.9.0'] as const;
 export type PeerVersion = (typeof peerVersions)[number];
 
 /** The program of that release. */

@@ -99,12 +99,12 @@ rebootForRepair: RebootForRepair
   resources: [deployments, replicasets, statefulsets]
   verbs: [get, list, watch]
 {{- end }}
-{{- if (.Values.settings.schedulerConfig) }}
+{{- if (include "kerf.hasSchedulerConfig" .) }}
 - apiGroups: [""]
   resources: [services, replicationcontrollers]
   verbs: [get, list, watch]
 {{- end }}
-{{- if (.Values.settings.schedulerConfig) }}
+{{- if (include "kerf.hasSchedulerConfig" .) }}
 - apiGroups: [apps]
   resources: [replicasets, statefulsets]
   verbs: [get, list, watch]

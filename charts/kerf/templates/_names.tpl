@@ -63,12 +63,12 @@ metadata:
 {{- if .Values.shadow.enabled }}
 {{- .Values.shadow.leaseName }}
 {{- else }}
-{{- .Values.settings.leaderElectionName | default "karpenter-leader-election" }}
+{{- include "kerf.given" (list . "LEADER_ELECTION_NAME") | default .Values.settings.leaderElectionName | default "karpenter-leader-election" }}
 {{- end }}
 {{- end -}}
 
 {{- define "kerf.leaseNamespace" -}}
-{{- .Values.settings.leaderElectionNamespace | default .Release.Namespace }}
+{{- include "kerf.given" (list . "LEADER_ELECTION_NAMESPACE") | default .Values.settings.leaderElectionNamespace | default .Release.Namespace }}
 {{- end -}}
 
 {{- /* Karpenter's own image in a values file written for its chart says nothing about ours. */ -}}

@@ -1,20 +1,35 @@
 {{- /* What is asked of the values: which gates are on, which variables the container gets, how many replicas there are. */ -}}
 
-{{- /* (list context key gate): "true" or nothing. A gate may also be set in controller.env. */ -}}
+{{- /* (list context name): the last value of a variable in controller.env; it wins over what the values say. */ -}}
+{{- define "kerf.given" -}}
+{{- $name := index . 1 }}
+{{- $value := "" }}
+{{- range (index . 0).Values.controller.env }}{{ if eq .name $name }}{{ $value = toString (.value | default "") }}{{ end }}{{ end }}
+{{- $value }}
+{{- end -}}
+
+{{- /* (list context key gate): "true" or nothing. */ -}}
 {{- define "kerf.gate" -}}
 {{- $root := index . 0 }}
-{{- $on := printf "%s=true" (index . 2) }}
-{{- range $root.Values.controller.env }}
-{{- if and (eq .name "FEATURE_GATES") (contains $on (toString .value)) }}true{{ end }}
-{{- end }}
-{{- if eq (include "kerf.text" (list $root (index $root.Values.settings.featureGates (index . 1)))) "true" }}true{{ end }}
+{{- $given := include "kerf.given" (list $root "FEATURE_GATES") }}
+{{- if $given }}
+{{- if contains (printf "%s=true" (index . 2)) $given }}true{{ end }}
+{{- else if eq (include "kerf.text" (list $root (index $root.Values.settings.featureGates (index . 1)))) "true" }}true{{ end }}
 {{- end -}}
 
 {{- /* "true" where devices are planned: asked for as such, or by a gate that would have no effect otherwise. */ -}}
 {{- define "kerf.plansDevices" -}}
+{{- $given := include "kerf.given" (list . "IGNORE_DRA_REQUESTS") }}
 {{- $gates := .Values.settings.awsFeatureGates | default dict }}
-{{- $asked := list .Values.settings.enableDRA (get $gates "draNVIDIAGPU") (get $gates "draEFA") }}
-{{- if or (has "true" (list (toString (index $asked 0)) (toString (index $asked 1)) (toString (index $asked 2)))) (eq (include "kerf.text" (list . .Values.settings.ignoreDRARequests)) "false") }}true{{ end }}
+{{- $asked := list (toString .Values.settings.enableDRA) (toString (get $gates "draNVIDIAGPU")) (toString (get $gates "draEFA")) }}
+{{- if $given }}
+{{- if eq $given "false" }}true{{ end }}
+{{- else if or (has "true" $asked) (eq (include "kerf.text" (list . .Values.settings.ignoreDRARequests)) "false") }}true{{ end }}
+{{- end -}}
+
+{{- /* Something where the spread of kube-scheduler counts. */ -}}
+{{- define "kerf.hasSchedulerConfig" -}}
+{{- include "kerf.given" (list . "SCHEDULER_CONFIG") | default (toString (.Values.settings.schedulerConfig | default "")) }}
 {{- end -}}
 
 {{- /* (list context value): text as the process reads it. Values may hold templates; whole numbers stay whole. */ -}}
@@ -81,15 +96,37 @@
 {{- end }}
 {{- end -}}
 
-{{- /* Nodes that could run the pods: not ours, selected, and with taints that are tolerated. Nothing when Helm cannot look. */ -}}
+{{- /* (list labels requirements): "true" if labels meet all of them. */ -}}
+{{- define "kerf.meets" -}}
+{{- $labels := index . 0 }}
+{{- $meets := true }}
+{{- range index . 1 }}
+{{- $has := hasKey $labels .key }}
+{{- $value := get $labels .key }}
+{{- $in := and $has (has $value (.values | default list)) }}
+{{- $first := first (.values | default (list "0")) }}
+{{- $is := dict "In" $in "NotIn" (not $in) "Exists" $has "DoesNotExist" (not $has) "Gt" (and $has (gt (atoi $value) (atoi $first))) "Lt" (and $has (lt (atoi $value) (atoi $first))) }}
+{{- if not (get $is .operator) }}{{ $meets = false }}{{ end }}
+{{- end }}
+{{- if $meets }}true{{ end }}
+{{- end -}}
+
+{{- /* How many nodes the pods could run on by selector, affinity and taints; 0 where Helm has no cluster to ask. */ -}}
 {{- define "kerf.eligibleNodes" -}}
 {{- $count := 0 }}
+{{- $required := dig "nodeAffinity" "requiredDuringSchedulingIgnoredDuringExecution" "nodeSelectorTerms" list (.Values.affinity | default dict) }}
 {{- range (lookup "v1" "Node" "" "").items }}
 {{- $labels := .metadata.labels | default dict }}
-{{- $fits := and (not (hasKey $labels "karpenter.sh/nodepool")) (not .spec.unschedulable) }}
+{{- $fields := dict "metadata.name" .metadata.name }}
+{{- $fits := not .spec.unschedulable }}
 {{- range $key, $value := $.Values.nodeSelector }}
-{{- if ne (get $labels $key) $value }}{{ $fits = false }}{{ end }}
+{{- if ne (get $labels $key) (toString $value) }}{{ $fits = false }}{{ end }}
 {{- end }}
+{{- $isAllowed := empty $required }}
+{{- range $required }}
+{{- if and (include "kerf.meets" (list $labels (.matchExpressions | default list))) (include "kerf.meets" (list $fields (.matchFields | default list))) }}{{ $isAllowed = true }}{{ end }}
+{{- end }}
+{{- if not $isAllowed }}{{ $fits = false }}{{ end }}
 {{- range $taint := .spec.taints }}
 {{- $tolerated := eq $taint.effect "PreferNoSchedule" }}
 {{- range $.Values.tolerations }}

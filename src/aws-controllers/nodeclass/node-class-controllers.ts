@@ -74,16 +74,35 @@ export function nodeClassControllersOf(context: ControllerContext, services: Nod
   ];
 }
 
-function discoverySteps({ clock, recorder, settings }: ControllerContext, services: NodeClassServices): Step[] {
+type DiscoveryServices = Pick<
+  NodeClassServices,
+  'images' | 'subnets' | 'securityGroups' | 'reservations' | 'placementGroups'
+>;
+type DiscoveryContext = Pick<ControllerContext, 'clock' | 'recorder'> & {
+  settings: Pick<ControllerContext['settings'], 'featureGates'>;
+};
+
+function discoverySteps(context: ControllerContext, services: NodeClassServices): Step[] {
+  const { clock, recorder } = context;
+  return [
+    ...selectionSteps(context, services),
+    ...(hasReservations(context) ? [unusedReservationsStep(services.reservations, clock, tellNotFound(recorder))] : []),
+    instanceProfileStep(services.profiles),
+  ];
+}
+
+const hasReservations = ({ settings }: Pick<DiscoveryContext, 'settings'>): boolean =>
+  settings.featureGates['ReservedCapacity'] === true;
+
+/** What the selectors of a class find; nothing is written anywhere. */
+export function selectionSteps(context: DiscoveryContext, services: DiscoveryServices): Step[] {
+  const { clock, recorder } = context;
   const tell = tellNotFound(recorder);
-  const hasReservations = settings.featureGates['ReservedCapacity'] === true;
   return [
     imagesStep(services.images, tell),
-    ...(hasReservations ? [capacityReservationsStep(services.reservations, clock)] : []),
+    ...(hasReservations(context) ? [capacityReservationsStep(services.reservations, clock)] : []),
     placementGroupStep(services.placementGroups, tell),
     subnetsStep(services.subnets, tell),
-    ...(hasReservations ? [unusedReservationsStep(services.reservations, clock, tell)] : []),
     securityGroupsStep(services.securityGroups, tell),
-    instanceProfileStep(services.profiles),
   ];
 }

@@ -53,6 +53,18 @@ function resourcesOf(resource: InfrastructureResource): Record<string, unknown> 
           },
         },
       };
+    case 'podIdentity':
+      return {
+        [resource.id]: {
+          Type: 'AWS::EKS::PodIdentityAssociation',
+          Properties: {
+            ClusterName: resource.cluster,
+            Namespace: resource.account.namespace,
+            ServiceAccount: resource.account.name,
+            RoleArn: { 'Fn::GetAtt': [resource.roleId, 'Arn'] },
+          },
+        },
+      };
     case 'queue': {
       const target = { Id: 'KarpenterInterruptionQueueTarget', Arn: { 'Fn::GetAtt': [resource.id, 'Arn'] } };
       return {

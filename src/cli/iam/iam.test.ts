@@ -303,6 +303,22 @@ test('all of it is one template, in which roles wait for the policies they name'
   expect(ofType('AWS::EKS::AccessEntry')).toHaveLength(1);
   const waiting = Object.values(Resources).filter(({ DependsOn }) => DependsOn !== undefined);
   expect(waiting.map(({ DependsOn }) => DependsOn)).toEqual([ofType('AWS::IAM::ManagedPolicy')]);
-  // What create-stack takes without a bucket.
+  // What CloudFormation takes without a bucket.
   expect(out.length).toBeLessThan(51_200);
+});
+
+test('all of it lets the service account use the role, and attaches what the checks need where it is asked for', async () => {
+  const flags = ['--cluster', 'prod', '--namespace', 'nodes', '--service-account', 'kerf', '--with-checks'];
+  const { out } = await runCommand(configure, ['all', ...flags]);
+  const { Resources } = parse(out) as { Resources: Record<string, { Properties: Record<string, unknown> }> };
+  expect(Resources['KarpenterPodIdentity']?.Properties).toEqual({
+    ClusterName: 'prod',
+    Namespace: 'nodes',
+    ServiceAccount: 'kerf',
+    RoleArn: { 'Fn::GetAtt': ['KarpenterControllerRole', 'Arn'] },
+  });
+  expect(Resources['KarpenterControllerRole']?.Properties['ManagedPolicyArns']).toHaveLength(7);
+  const trust = await runCommand(configure, ['trust', '--cluster', 'prod', '--with-checks', '-o', 'cloudformation']);
+  const { Resources: ofTrust } = parse(trust.out) as { Resources: typeof Resources };
+  expect(ofTrust['KarpenterControllerRole']?.Properties['ManagedPolicyArns']).toHaveLength(7);
 });

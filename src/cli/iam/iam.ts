@@ -18,6 +18,7 @@ import {
   controllerRole,
   type InfrastructureResource,
   nodeRoleResources,
+  podIdentity,
   policyResources,
   queueResource,
 } from './infrastructure.ts';
@@ -26,8 +27,8 @@ import { callerAccount, terraform } from './terraform.ts';
 
 const examples = `
 Examples:
-  $ kerf iam all --cluster prod | aws cloudformation create-stack --stack-name kerf-prod \\
-      --template-body file:///dev/stdin --capabilities CAPABILITY_NAMED_IAM
+  $ kerf iam all --cluster prod > kerf-prod.yaml
+  $ aws cloudformation deploy --stack-name kerf-prod --template-file kerf-prod.yaml --capabilities CAPABILITY_NAMED_IAM
   $ kerf iam policy --cluster prod --region eu-west-1 --account 123456789012
   $ kerf iam policy --cluster prod --region eu-west-1 --account 123456789012 --only NodeLifecycle > node-lifecycle.json
   $ kerf iam queue --cluster prod -o cloudformation > queue.yaml
@@ -70,16 +71,24 @@ export function configure(command: Command, run: CommandRunner): void {
           return exitCode.ok;
         }),
       );
-  command
-    .command('all')
-    .description('policies, both roles and the queue as one CloudFormation template')
-    .requiredOption('--cluster <name>', 'name of the EKS cluster', clusterName)
-    .action(
-      run(async (terminal: Terminal, { cluster }: Pick<Flags, 'cluster'>) => {
-        terminal.out(printAll(cluster));
-        return exitCode.ok;
-      }),
-    );
+  const ofAccount = (each: Command): Command =>
+    each
+      .option('--namespace <name>', 'namespace of the controller', kubernetesName, 'kube-system')
+      .option('--service-account <name>', 'service account of the controller', kubernetesName, 'karpenter')
+      .option('--with-checks', 'also the rights to read what the checks before launches ask (optional)');
+  ofAccount(
+    command
+      .command('all')
+      .description(
+        'everything as one CloudFormation template: policies, both roles, the queue, and the Pod Identity association',
+      )
+      .requiredOption('--cluster <name>', 'name of the EKS cluster', clusterName),
+  ).action(
+    run(async (terminal: Terminal, flags: AllFlags) => {
+      terminal.out(printAll(flags));
+      return exitCode.ok;
+    }),
+  );
   add('policy', 'what the controller may do: six policies', printPolicies)
     .option('--queue <name>', "interruption queue; the cluster's name if absent", queueName)
     .option('--node-role <name>', 'role (name or ARN) that nodes get; KarpenterNodeRole-<cluster> if absent', nodeRole)
@@ -89,14 +98,13 @@ export function configure(command: Command, run: CommandRunner): void {
     '--windows',
     'for Windows nodes',
   );
-  add('trust', "who may use the controller's role: EKS Pod Identity, or a token of the cluster's issuer", printTrust)
-    .option(
-      '--oidc-issuer <url>',
-      "the cluster's OIDC issuer: IAM roles for service accounts instead of Pod Identity",
-      oidcIssuer,
-    )
-    .option('--namespace <name>', 'namespace of the controller', kubernetesName, 'kube-system')
-    .option('--service-account <name>', 'service account of the controller', kubernetesName, 'karpenter');
+  ofAccount(
+    add('trust', "who may use the controller's role: EKS Pod Identity, or a token of the cluster's issuer", printTrust),
+  ).option(
+    '--oidc-issuer <url>',
+    "the cluster's OIDC issuer: IAM roles for service accounts instead of Pod Identity",
+    oidcIssuer,
+  );
   add('queue', 'the interruption queue and the EventBridge rules that fill it', printQueue).option(
     '--queue <name>',
     "name of the queue; the cluster's if absent",
@@ -121,11 +129,15 @@ function printPolicies(flags: Flags, env: Env): string {
   return json(only === undefined ? documents : resources[0]?.document);
 }
 
-function printAll(cluster: string): string {
+type AllFlags = Pick<Flags, 'cluster' | 'namespace' | 'serviceAccount' | 'withChecks'>;
+
+function printAll({ cluster, namespace, serviceAccount, withChecks: asked }: AllFlags): string {
+  const withChecks = asked === true;
   const of = whereApplied(cluster);
-  return cloudFormation(`Kerf, cluster ${cluster}: policies, roles and queue`, [
-    ...policyResources(of, { queue: queueNameOf(cluster) }),
-    controllerRole(of, podIdentityTrust()),
+  return cloudFormation(`Kerf, cluster ${cluster}: policies, roles, queue`, [
+    ...policyResources(of, { queue: queueNameOf(cluster), withChecks }),
+    controllerRole(of, podIdentityTrust(), { withChecks }),
+    podIdentity(of, { namespace, name: serviceAccount }),
     ...nodeRoleResources(of, false),
     queueResource(of, queueNameOf(cluster)),
   ]);
@@ -145,7 +157,7 @@ function printTrust(flags: Flags, env: Env): string {
       : webIdentityTrust(accountOf('trust', flags, env), flags.oidcIssuer, account);
   if (flags.output === 'json') return json(trust());
   return template(flags, 'role of the controller; make the policies of kerf iam policy first', [
-    controllerRole(accountOf('trust', flags, env), trust()),
+    controllerRole(accountOf('trust', flags, env), trust(), { withChecks: flags.withChecks === true }),
   ]);
 }
 

@@ -54,7 +54,26 @@ export interface AccessEntryResource {
   type: string;
 }
 
-export type InfrastructureResource = PolicyResource | RoleResource | QueueResource | AccessEntryResource;
+/** Lets a service account use the role. */
+export interface PodIdentityResource {
+  kind: 'podIdentity';
+  id: string;
+  cluster: string;
+  account: ServiceAccountName;
+  roleId: string;
+}
+
+export interface ServiceAccountName {
+  namespace: string;
+  name: string;
+}
+
+export type InfrastructureResource =
+  | PolicyResource
+  | RoleResource
+  | QueueResource
+  | AccessEntryResource
+  | PodIdentityResource;
 
 export function policyResources(
   of: ClusterAccount,
@@ -93,16 +112,25 @@ export function nodeRoleResources(of: ClusterAccount, windows: boolean): Infrast
   ];
 }
 
-export function controllerRole(of: ClusterAccount, trust: PolicyDocument): RoleResource {
+const controllerRoleId = 'KarpenterControllerRole';
+
+export function controllerRole(
+  of: ClusterAccount,
+  trust: PolicyDocument,
+  { withChecks = false }: { withChecks?: boolean } = {},
+): RoleResource {
+  const parts: readonly PolicyPart[] = withChecks ? [...policyParts, checksPart] : policyParts;
   return {
     kind: 'role',
-    id: 'KarpenterControllerRole',
+    id: controllerRoleId,
     name: controllerRoleName(of.cluster),
     trust,
-    policyArns: policyParts.map(
-      (part) => `arn:${of.partition}:iam::${of.account}:policy/${policyName(part, of.cluster)}`,
-    ),
+    policyArns: parts.map((part) => `arn:${of.partition}:iam::${of.account}:policy/${policyName(part, of.cluster)}`),
   };
+}
+
+export function podIdentity({ cluster }: ClusterAccount, account: ServiceAccountName): PodIdentityResource {
+  return { kind: 'podIdentity', id: 'KarpenterPodIdentity', cluster, account, roleId: controllerRoleId };
 }
 
 export function queueResource(of: ClusterAccount, name: string): QueueResource {

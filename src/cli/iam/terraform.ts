@@ -40,6 +40,15 @@ function blocksOf(resource: InfrastructureResource): string[] {
           `type          = ${quoted(resource.type)}`,
         ]),
       ];
+    case 'podIdentity':
+      return [
+        block('aws_eks_pod_identity_association', label, [
+          `cluster_name    = ${quoted(resource.cluster)}`,
+          `namespace       = ${quoted(resource.account.namespace)}`,
+          `service_account = ${quoted(resource.account.name)}`,
+          `role_arn        = aws_iam_role.${snake(resource.roleId)}.arn`,
+        ]),
+      ];
     case 'queue':
       return [
         block('aws_sqs_queue', label, [

@@ -89,17 +89,36 @@ async function listed(kube: Pick<Kube, 'list'>, resource: Resource): Promise<Pre
 }
 
 async function mayDo(kube: Pick<Kube, 'create'>, user: string, right: AskedRight): Promise<boolean | undefined> {
-  const resourceAttributes = { ...right };
+  // As the API server sees a service account: rights may be bound to any of these groups.
+  const [, , namespace = ''] = user.split(':');
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
   try {
     const answer = (await kube.create(reviews, {
       metadata: {},
-      spec: { user, groups: ['system:serviceaccounts', 'system:authenticated'], resourceAttributes },
+      spec: { user, groups, resourceAttributes: right },
     } as never)) as { status?: { allowed?: boolean } };
     return answer.status?.allowed;
   } catch (error) {
     if (isKubeError(error, 'Forbidden') || isKubeError(error, 'NotFound')) return undefined;
     throw error;
   }
+}
+
+/** By what the controller is told, else by the node classes that objects are or refer to. */
+export function providerIn(
+  objects: readonly PreflightObject[],
+  container: Record<string, unknown> | undefined,
+): 'aws' | 'kwok' {
+  const variables = asList(container?.['env']).map(asMap);
+  const told = variables.find(({ name }) => name === 'KERF_PROVIDER')?.['value'];
+  if (told === 'kwok' || asList(container?.['args']).includes('--provider=kwok')) return 'kwok';
+  const groups = objects.flatMap(({ apiVersion, spec = {} }) => {
+    const template = asMap(asMap(spec['template'])['spec']);
+    return [spec['nodeClassRef'], template['nodeClassRef']]
+      .map((ref) => asMap(ref)['group'])
+      .concat(apiVersion.split('/')[0]);
+  });
+  return groups.includes(kwokGroup) && !groups.includes(awsGroup) ? 'kwok' : 'aws';
 }
 
 /** Manifests, Lists, or a snapshot of `kerf snapshot`. */

@@ -2,22 +2,22 @@
 // Reads only. The exit code says go (0) or no go (1).
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { awsGroup } from '../../api/names.ts';
 import { formatTime, KerfError, messageOf } from '../../base/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { readFullYaml } from '../manifests/index.ts';
 import { paintFor } from '../output/index.ts';
 import { serialize } from '../plan/plan.ts';
 import { version } from '../version.ts';
+import { accountNotAsked, lookAtAccount } from './account.ts';
 import { driftOf } from './drift.ts';
-import { type PreflightInput, readCluster, readFiles } from './input.ts';
+import { type PreflightInput, providerIn, readCluster, readFiles } from './input.ts';
 import { comparedWith, marksOf } from './marks.ts';
 import { countsOf, objectFindings } from './objects.ts';
 import { renderReport } from './render.ts';
 import type { Comparison, Finding, PreflightReport } from './report.ts';
 import { missingRights } from './rights.ts';
 import { controllersIn, runningIn } from './running.ts';
-import { settingsOfContainer, settingsOfValues } from './settings.ts';
+import { readSettings, settingsOfContainer, settingsOfValues } from './settings.ts';
 
 interface Flags {
   filename?: string[];
@@ -25,6 +25,8 @@ interface Flags {
   kubeconfig?: string;
   values?: string;
   before?: string;
+  clusterName?: string;
+  region?: string;
   output: 'text' | 'json' | 'yaml';
 }
 
@@ -43,7 +45,7 @@ Examples:
 export function configure(command: Command, run: CommandRunner): void {
   command
     .description(
-      'Say whether a cluster can be switched from Karpenter to Kerf: version, objects, nodes that would drift, rights,\nsettings. After the switch, say what happened. Nothing is changed anywhere.',
+      'Say whether a cluster can be switched from Karpenter to Kerf: version, objects, nodes that would drift, rights,\nsettings. AWS is asked too where there are credentials. After the switch, say what happened. Nothing is changed anywhere.',
     )
     .option('--context [name]', 'a context of the kubeconfig; the current one by default')
     .option('--kubeconfig <file>', 'cluster to ask')
@@ -52,6 +54,8 @@ export function configure(command: Command, run: CommandRunner): void {
       'look at files (manifests, Lists, snapshots, - for standard input), not at a cluster',
     )
     .option('--values <file>', "values file of Karpenter's chart, to be used with Kerf's")
+    .option('--cluster-name <name>', 'name of the cluster in AWS; the setting of the controller by default')
+    .option('--region <region>', 'region of the cluster; AWS_REGION or that of the profile by default')
     .option('--before <file>', 'report of before the switch (-o json), to say what happened since')
     .addOption(new Option('-o, --output <format>', 'format').choices(['text', 'json', 'yaml']).default('text'))
     .addHelpText('after', helpText)
@@ -63,7 +67,7 @@ async function preflight(terminal: Terminal, flags: Flags): Promise<number> {
   const report =
     flags.filename === undefined
       ? await overCluster(terminal, flags, before)
-      : await judge(await readFiles(flags.filename, terminal.stdin), flags, before);
+      : await judge(await readFiles(flags.filename, terminal.stdin), { flags, before });
   const text =
     flags.output === 'text'
       ? renderReport(report, { paint: paintFor(terminal), columns: terminal.columns })
@@ -93,77 +97,91 @@ async function overCluster(
     const input = await readCluster(kube);
     const { ca } = access.tls ?? {};
     const caBundles = ca === undefined ? [] : [Buffer.from(ca).toString('base64')];
-    return await judge({ ...input, caBundles }, flags, before);
+    const kubernetesVersion = await kube.serverVersion();
+    return await judge({ ...input, caBundles }, { flags, before, live: { env: terminal.env, kubernetesVersion } });
   } finally {
     await kube.close();
   }
 }
 
-async function judge(
-  input: PreflightInput,
-  flags: Flags,
-  before: PreflightReport | undefined,
-): Promise<PreflightReport> {
+interface Judging {
+  flags: Flags;
+  before: PreflightReport | undefined;
+  /** Absent for files: what they say about AWS may be old. */
+  live?: { env: Terminal['env']; kubernetesVersion: string };
+}
+
+async function judge(input: PreflightInput, { flags, before, live }: Judging): Promise<PreflightReport> {
   const { objects } = input;
   if (!objects.some(({ kind }) => ['NodePool', 'NodeClaim', 'Deployment'].includes(kind)))
     throw new KerfError(
       'NothingToJudge',
       'there are no NodePools, NodeClaims or Deployments here: nothing to take over',
     );
-  const isAws = objects.some(({ apiVersion }) => apiVersion.startsWith(`${awsGroup}/`));
   const { running, findings } = runningIn(objects);
   const [controller] = controllersIn(objects);
-  const { caBundle, ...found } = settingsIn(controller?.container, isAws);
+  const provider = providerIn(objects, controller?.container);
+  const isAws = provider === 'aws';
+  const found =
+    controller === undefined
+      ? { settings: [], gates: [], findings: [], variables: {} }
+      : settingsOfContainer(controller.container, isAws);
   const values = flags.values === undefined ? undefined : await settingsOfValues(await readValues(flags.values));
+  const variables: Record<string, string> = values?.variables ?? found.variables;
+  const settings = readSettings(variables);
+  const caBundle = variables['CLUSTER_CA_BUNDLE'] || undefined;
   const { drift, findings: unsure } = driftOf(
     { objects, caBundles: [...input.caBundles, ...(caBundle === undefined ? [] : [caBundle])] },
     await factsOf(isAws),
   );
-  const gates = values?.gates ?? found.gates;
-  const rights = await missingRights(input, running.serviceAccount, gates);
+  const known = new Set(drift.map(({ nodeClaim }) => nodeClaim));
+  const clusterName = flags.clusterName ?? (variables['CLUSTER_NAME'] || undefined);
+  const account =
+    isAws && live !== undefined
+      ? await lookAtAccount({ ...live, ...regionOf(flags), clusterName, objects, known, settings })
+      : accountNotAsked(isAws ? ['files say nothing about the account'] : []);
+  drift.push(...account.drift);
+  const rights = await missingRights(input, { running, settings, provider });
   const claims = marksOf(objects);
   const since = before === undefined ? undefined : comparedWith(before, claims);
+  const phase = running.program === 'kerf' ? 'after' : 'before';
   const all: Finding[] = [
     ...findings,
     ...objectFindings(objects),
     ...unsure,
+    ...account.findings,
     ...found.findings,
     ...(values?.findings ?? []),
   ];
-  const isStopped = all.some(({ level }) => level === 'stop') || drift.some(({ isKnown }) => !isKnown);
+  const isStopped =
+    all.some(({ level }) => level === 'stop') ||
+    drift.some(({ isKnown }) => !isKnown) ||
+    // Before, the chart brings what is missing.
+    (phase === 'after' && rights.missing.length > 0);
   return {
     apiVersion: 'kerf/v1',
     kind: 'Preflight',
     verdict: isStopped || isDisturbed(since) ? 'no go' : 'go',
-    phase: running.program === 'kerf' ? 'after' : 'before',
+    phase,
     time: formatTime(Date.now()),
     running,
     counts: countsOf(objects),
     findings: all,
     drift,
     settings: [...found.settings, ...(values?.settings ?? [])],
-    gates,
+    gates: values?.gates ?? found.gates,
     missingRights: rights.missing,
-    notChecked: [
-      ...input.notChecked,
-      ...rights.notChecked,
-      ...(isAws ? ['images, subnets and security groups: AWS is not asked; a shadow does that'] : []),
-    ],
+    notChecked: [...input.notChecked, ...rights.notChecked, ...account.notChecked],
     ...(since === undefined ? {} : { since }),
     claims,
   };
 }
 
+const regionOf = ({ region }: Flags): { region?: string } => (region === undefined ? {} : { region });
+
 /** Nodes come and go by themselves; what a switch must never do is to rewrite claims or to make them drift. */
 function isDisturbed(since: Comparison | undefined): boolean {
   return since !== undefined && (since.rewritten.length > 0 || since.newlyDrifted.length > 0);
-}
-
-function settingsIn(container: Record<string, unknown> | undefined, isAws: boolean) {
-  const found =
-    container === undefined ? { settings: [], gates: [], findings: [] } : settingsOfContainer(container, isAws);
-  const caBundle = found.settings.find(({ name }) => name === 'CLUSTER_CA_BUNDLE')?.value;
-  return { ...found, ...(caBundle === undefined || caBundle === '' ? {} : { caBundle }) };
 }
 
 async function factsOf(isAws: boolean) {

@@ -1,7 +1,13 @@
 // What becomes of the settings of today: variables and flags of the running Deployment, and a values file of its chart.
 
 import { KerfError, messageOf, nearestName } from '../../base/index.ts';
-import { awsSettingDefinitions, defaultGates, parseSettings, settingDefinitions } from '../../server/index.ts';
+import {
+  awsSettingDefinitions,
+  defaultGates,
+  parseSettings,
+  type Settings,
+  settingDefinitions,
+} from '../../server/index.ts';
 import { asList, asMap, asText, isMap } from '../manifests/index.ts';
 import type { Finding, SettingLine } from './report.ts';
 
@@ -9,15 +15,36 @@ export interface SettingsFound {
   settings: SettingLine[];
   gates: string[];
   findings: Finding[];
+  /** Settings that are given, by the name of their variable. */
+  variables: Record<string, string>;
+}
+
+/** Undefined where the controller would not start with them. */
+export function readSettings(variables: Record<string, string>): Settings | undefined {
+  try {
+    return parseSettings({}, variables).settings;
+  } catch (error) {
+    if (error instanceof KerfError) return undefined;
+    throw error;
+  }
 }
 
 /** Variables that the chart and the SDK use, which are not settings. */
 const otherVariables =
-  /^(AWS_|KUBERNETES_|GOMEMLIMIT|GOGC|HTTPS?_PROXY|NO_PROXY|SYSTEM_NAMESPACE|CONFIG_|POD_|HOSTNAME|LOG_)/;
+  /^(AWS_|KERF_|KUBERNETES_|GOMEMLIMIT|GOGC|HTTPS?_PROXY|NO_PROXY|SYSTEM_NAMESPACE|CONFIG_|POD_|HOSTNAME|LOG_)/;
+
+/** Flags of `kerf controller` that are not settings. */
+const ownFlags: readonly string[] = [
+  'provider',
+  'shadow',
+  'shadow-events',
+  'fake-kubelets',
+  'instance-types-file-path',
+];
 
 /** Of a container: `env` with plain values, and `args`. */
 export function settingsOfContainer(container: Record<string, unknown>, isAws: boolean): SettingsFound {
-  const found: SettingsFound = { settings: [], gates: [], findings: [] };
+  const found: SettingsFound = { settings: [], gates: [], findings: [], variables: {} };
   const flags: Record<string, string> = {};
   for (const arg of asList(container['args']).map(String)) {
     const [, flag, value = 'true'] = /^--([\w-]+)(?:=(.*))?$/s.exec(arg) ?? [];
@@ -47,8 +74,11 @@ const definitionOf = (env: string) => definitions.find((each) => each.env === en
 function describe(found: SettingsFound, env: Record<string, string>, flags: Record<string, string>): void {
   for (const [name, value] of Object.entries(env)) {
     const definition = definitionOf(name);
-    if (definition !== undefined) found.settings.push({ name, value, becomes: `--${definition.flag}, the same` });
-    else if (!otherVariables.test(name))
+    if (definition !== undefined) {
+      found.settings.push({ name, value, becomes: `--${definition.flag}, the same` });
+      found.variables[name] = value;
+    }
+    if (definition === undefined && !otherVariables.test(name))
       found.findings.push({
         level: 'look',
         about: name,
@@ -60,9 +90,11 @@ function describe(found: SettingsFound, env: Record<string, string>, flags: Reco
       });
   }
   for (const [flag, value] of Object.entries(flags)) {
-    if (definitions.some((each) => each.flag === flag))
+    const definition = definitions.find((each) => each.flag === flag);
+    if (definition !== undefined) {
       found.settings.push({ name: `--${flag}`, value, becomes: 'the same' });
-    else
+      found.variables[definition.env] = value;
+    } else if (!ownFlags.includes(flag))
       found.findings.push({
         level: 'stop',
         about: `--${flag}`,
@@ -105,7 +137,7 @@ interface ValueEntry {
 export async function settingsOfValues(values: unknown): Promise<SettingsFound> {
   const { default: index } = await import('./chart-values.json', { with: { type: 'json' } });
   const known = new Map<string, ValueEntry>(Object.entries(index as Record<string, ValueEntry>));
-  const found: SettingsFound = { settings: [], gates: [], findings: [] };
+  const found: SettingsFound = { settings: [], gates: [], findings: [], variables: {} };
   const gates: Record<string, boolean> = { ...defaultGates };
   const walk = (value: unknown, path: readonly string[]): void => {
     const name = path.join('.');
@@ -119,10 +151,14 @@ export async function settingsOfValues(values: unknown): Promise<SettingsFound> 
     if (entry.withoutEffect !== undefined)
       found.findings.push({ level: 'look', about: name, text: `has no effect: ${entry.withoutEffect}` });
     else if (entry.gate !== undefined) gates[entry.gate] = String(value) === 'true';
-    if (entry.becomes !== undefined)
-      found.settings.push({ name, value: text(value), becomes: `${entry.becomes}, the same` });
+    if (entry.becomes === undefined) return;
+    found.settings.push({ name, value: text(value), becomes: `${entry.becomes}, the same` });
+    if (definitionOf(entry.becomes) !== undefined) found.variables[entry.becomes] = text(value);
   };
   walk(values, []);
+  found.variables['FEATURE_GATES'] = Object.entries(gates)
+    .map(([gate, isOn]) => `${gate}=${isOn}`)
+    .join(',');
   found.gates.push(...Object.entries(gates).flatMap(([gate, isOn]) => (isOn ? [gate] : [])));
   return found;
 }

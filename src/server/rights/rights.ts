@@ -178,5 +178,53 @@ export const adminRights: readonly Right[] = [
   },
 ];
 
+/** A right and where it is needed: everywhere, or in one namespace. */
+export interface PlacedRight {
+  right: Right;
+  namespace?: string;
+}
+
+export interface Installation {
+  circumstances: ReadonlySet<Circumstance>;
+  lease: { name: string; namespace: string };
+  /** A shadow reads, and keeps a Lease. */
+  isShadow?: boolean;
+}
+
+/** Every right that an installation needs, and no other. */
+export function rightsFor({ circumstances, lease, isShadow = false }: Installation): PlacedRight[] {
+  const isNeeded = ({ when }: Right): boolean => when === undefined || circumstances.has(when);
+  const inCluster = clusterRights.filter((right) => isNeeded(right) && (!isShadow || isReading(right)));
+  return [
+    ...inCluster.map((right) => ({ right })),
+    ...leaseRights(lease.name).map((right) => ({ right, namespace: lease.namespace })),
+    ...dnsRights.filter(isNeeded).map((right) => ({ right, namespace: 'kube-system' })),
+  ];
+}
+
+/** What of the settings asks for rights of its own. */
+export function circumstancesOf(
+  { featureGates, ignoreDraRequests, defaultSpread }: CircumstantialSettings,
+  provider: 'aws' | 'kwok',
+): Set<Circumstance> {
+  const gates: [string, Circumstance][] = [
+    ['NodeOverlay', 'nodeOverlay'],
+    ['CapacityBuffer', 'capacityBuffer'],
+    ['PodDeletionCostManagement', 'deletionCosts'],
+  ];
+  return new Set<Circumstance>([
+    provider,
+    ...gates.flatMap(([gate, circumstance]) => (featureGates[gate] === true ? [circumstance] : [])),
+    ...(ignoreDraRequests ? [] : ['devices' as const]),
+    ...(defaultSpread.length === 0 ? [] : ['defaultSpread' as const]),
+  ]);
+}
+
+interface CircumstantialSettings {
+  featureGates: Readonly<Record<string, boolean>>;
+  ignoreDraRequests: boolean;
+  defaultSpread: readonly unknown[];
+}
+
 /** Nothing of it changes anything. */
 export const isReading = ({ verbs }: Right): boolean => verbs.every((verb) => read.includes(verb));

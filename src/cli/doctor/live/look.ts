@@ -1,9 +1,10 @@
 // Looks at a live cluster and, where credentials allow, at its AWS account, and hands on what it saw as files of a bundle:
 // the same reader diagnoses both, and --collect only has to write them down.
-import type { AccountAnswer, AwsClients } from '../../../aws/index.ts';
+import type { AccountAnswer } from '../../../aws/index.ts';
 import type { Evidence } from '../../../failures/index.ts';
 import type { KubeClient } from '../../../kube/index.ts';
 import type { Kube } from '../../../ports/index.ts';
+import { accountClients } from '../../account-clients.ts';
 import { version } from '../../version.ts';
 import { clusterFiles, type LiveFile } from './cluster.ts';
 import { controllerLogs } from './controller-logs.ts';
@@ -16,9 +17,6 @@ export interface LookOptions {
   clusterName?: string;
   region?: string;
 }
-
-/** Short: a doctor that waits for minutes on a closed network does not help. */
-const callTimeoutMs = 15_000;
 
 export interface Look {
   kube: Pick<Kube, 'list' | 'get'> & Pick<KubeClient, 'podLog'>;
@@ -73,33 +71,4 @@ export async function* lookAtCluster(
 function fileOf(answer: AccountAnswer): LiveFile {
   if (answer.kind === 'refusal') return { path: `aws/${answer.name}.err`, text: answer.text };
   return { path: `aws/${answer.name}.json`, text: JSON.stringify(answer.body) };
-}
-
-/** Undefined without credentials or region: the checks of the account are then not made. */
-async function accountClients({ env, region }: LookOptions): Promise<AwsClients | undefined> {
-  const hasCredentials = [
-    'AWS_ACCESS_KEY_ID',
-    'AWS_PROFILE',
-    'AWS_WEB_IDENTITY_TOKEN_FILE',
-    'AWS_CONTAINER_CREDENTIALS_FULL_URI',
-  ].some((name) => env[name]);
-  if (!hasCredentials || !(region ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'])) return undefined;
-  const [{ createAwsClients }, { RealClock }, { prometheusMetrics }] = await Promise.all([
-    import('../../../aws/index.ts'),
-    import('../../../runtime/index.ts'),
-    import('../../../telemetry/index.ts'),
-  ]);
-  try {
-    return await createAwsClients({
-      clock: new RealClock(),
-      metrics: prometheusMetrics(),
-      env,
-      version,
-      callTimeoutMs,
-      ...(region === undefined ? {} : { region }),
-    });
-  } catch {
-    // No region or no credentials after all.
-    return undefined;
-  }
 }
