@@ -1,6 +1,7 @@
 // Helm installs the chart, the image's own process runs with the service account's own token, and nodes come: then it is
 // uninstalled, everything is left as it was, and installed again.
 import { expect, test } from 'vitest';
+import { runKerf } from '../cli/run-kerf.ts';
 import { all } from '../end-to-end/harness/api.ts';
 import { simulated, useInstallWorld } from './world.ts';
 
@@ -31,6 +32,41 @@ test('an install with defaults leads, scales up and is refused nothing', async (
   for (const pod of pods)
     expect(await world.kubelet().metrics(pod)).not.toMatch(/client_go_request_total\{[^}]*code="403"/);
   expect(world.kubelet().allOutput()).not.toMatch(/forbidden/i);
+});
+
+test('a right that is taken away is seen in the log, in metrics and by preflight; given back, work goes on', async () => {
+  interface Role {
+    rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
+  }
+  const role = JSON.parse(await world.api.kubectl('get', 'clusterrole', 'karpenter-core', '-o', 'json')) as Role;
+  const withRules = (rules: Role['rules']) =>
+    world.api.kubectl('patch', 'clusterrole', 'karpenter-core', '--type=merge', '-p', JSON.stringify({ rules }));
+  const preflight = async () => {
+    const { out } = await runKerf(['preflight', '--kubeconfig', world.cluster().kubeconfig, '-o', 'json']);
+    const { verdict, phase, missingRights } = JSON.parse(out) as Record<string, unknown>;
+    return { verdict, phase, missingRights };
+  };
+  expect(await preflight()).toEqual({ verdict: 'go', phase: 'after', missingRights: [] });
+  await withRules(
+    role.rules.map((rule) =>
+      rule.resources.includes('nodeclaims') ? { ...rule, verbs: rule.verbs.filter((verb) => verb !== 'create') } : rule,
+    ),
+  );
+  const room = await world.room('refused');
+  await room.pool({ spec: { disruption: { consolidateAfter: 'Never' } } });
+  await room.deployment('web', { replicas: 1, cpu: '500m' });
+  await world.until('the refusal is in the log', () =>
+    expect(world.kubelet().allOutput()).toMatch(/nodeclaims.*is forbidden.*cannot create resource/),
+  );
+  const metrics = await Promise.all((await world.ready(2)).map((pod) => world.kubelet().metrics(pod)));
+  expect(metrics.join('')).toMatch(/client_go_request_total\{[^}]*code="403"/);
+  expect(await preflight()).toEqual({
+    verdict: 'no go',
+    phase: 'after',
+    missingRights: ['', '/status', '/finalizers'].map((part) => `create nodeclaims${part} (karpenter.sh)`),
+  });
+  await withRules(role.rules);
+  await room.runs('web', 1);
 });
 
 test('it runs as its user on a root that cannot be written', async () => {

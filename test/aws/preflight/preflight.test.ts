@@ -51,7 +51,7 @@ function look(change: Partial<AccountQuestion> = {}) {
     env: process.env,
     region: 'us-east-1',
     clusterName: 'demo',
-    objects: [nodeClass, ...nodeClaims] as unknown as PreflightObject[],
+    objects: [nodeClass, ...nodeClaims],
     known: new Set(),
     kubernetesVersion: 'v1.34.2',
     settings: parseSettings({}, {}).settings,
