@@ -214,7 +214,7 @@ ${aligned([
   [
     '`controller.image`',
     "Karpenter's image",
-    "Kerf's; `public.ecr.aws/karpenter/controller` counts as not set, with its tag and digest",
+    "Kerf's; a repository with `karpenter` and without `kerf` in its name counts as not set, with its tag and digest",
   ],
   [
     '`replicas` where only one node could run the pods',

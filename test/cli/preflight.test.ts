@@ -160,7 +160,7 @@ describe('before the switch', () => {
     const file = join(folder, 'values.yaml');
     writeFileSync(
       file,
-      'settings:\n  clusterName: prod\n  batchMaxDuration: 20s\n  featureGates: {nodeRepair: true}\n  batchIdleDurations: 1s\nwebhook: {enabled: false}\nnodeSelector: {a: b}\n',
+      'settings:\n  clusterName: prod\n  batchMaxDuration: 20s\n  featureGates: {nodeRepair: true}\n  batchIdleDurations: 1s\nwebhook: {enabled: false}\nnodeSelector: {a: b}\ncontroller: {image: {tag: 1.14.1}}\n',
     );
     const { code, report } = await preflight([pool(), karpenter('1.14.1')], '--values', file);
     expect(code).toBe(1);
@@ -172,6 +172,7 @@ describe('before the switch', () => {
     expect(report.findings.map(({ level, about }) => `${level} ${about}`)).toEqual([
       'stop settings.batchIdleDurations',
       'look webhook',
+      'look controller.image',
     ]);
   });
 

@@ -71,10 +71,16 @@ metadata:
 {{- include "kerf.given" (list . "LEADER_ELECTION_NAMESPACE") | default .Values.settings.leaderElectionNamespace | default .Release.Namespace }}
 {{- end -}}
 
-{{- /* Karpenter's own image in a values file written for its chart says nothing about ours. */ -}}
+{{- /* "true" where a values file written for Karpenter's chart names its image, or a mirror of it, which says nothing about
+ours. Whoever keeps ours under such a name says so by the tag of this version. */ -}}
+{{- define "kerf.isKarpenterImage" -}}
+{{- $image := .Values.controller.image }}
+{{- if and (contains "karpenter" $image.repository) (not (contains "kerf" $image.repository)) (ne (toString $image.tag) .Chart.AppVersion) }}true{{ end }}
+{{- end -}}
+
 {{- define "kerf.image" -}}
 {{- $image := .Values.controller.image }}
-{{- if eq $image.repository "public.ecr.aws/karpenter/controller" }}
+{{- if include "kerf.isKarpenterImage" . }}
 {{- printf "kerf:%s" .Chart.AppVersion }}
 {{- else }}
 {{- printf "%s:%s" $image.repository (default .Chart.AppVersion $image.tag) }}

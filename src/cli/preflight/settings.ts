@@ -156,11 +156,26 @@ export async function settingsOfValues(values: unknown): Promise<SettingsFound> 
     if (definitionOf(entry.becomes) !== undefined) found.variables[entry.becomes] = text(value);
   };
   walk(values, []);
+  found.findings.push(...pinnedImage(values));
   found.variables['FEATURE_GATES'] = Object.entries(gates)
     .map(([gate, isOn]) => `${gate}=${isOn}`)
     .join(',');
   found.gates.push(...Object.entries(gates).flatMap(([gate, isOn]) => (isOn ? [gate] : [])));
   return found;
+}
+
+/** Tag and digest of Karpenter's image stay in force when only the repository is changed. */
+function pinnedImage(values: unknown): Finding[] {
+  const { repository, tag, digest } = asMap(asMap(asMap(values)['controller'])['image']);
+  if (/kerf/.test(asText(repository) ?? '') || (!tag && !digest)) return [];
+  return [
+    {
+      level: 'look',
+      about: 'controller.image',
+      text: "its tag or digest is that of Karpenter's image",
+      fix: 'with controller.image.repository of Kerf, set controller.image.tag and controller.image.digest to empty text',
+    },
+  ];
 }
 
 function unknownValue(name: string, names: string[]): Finding {
