@@ -22,4 +22,19 @@ test('one replica where there is one node for it, the rest when there are more',
     spec: { replicas: number };
   };
   expect(spec.replicas).toBe(2);
+  // Two nodes, of which the user's own affinity allows one.
+  const required = (key: string, operator: string, values: string[]) =>
+    JSON.stringify({
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchFields: [{ key, operator, values }] }],
+        },
+      },
+    });
+  const only = ['--set-json', `affinity=${required('metadata.name', 'In', ['second'])}`];
+  expect(await world.install([...simulated, ...only, '--dry-run=server'])).toContain(
+    'Only one node could run the pods',
+  );
+  const both = ['--set-json', `affinity=${required('metadata.name', 'NotIn', ['third'])}`];
+  expect(await world.install([...simulated, ...both, '--dry-run=server'])).not.toContain('Only one node');
 });
