@@ -141,6 +141,11 @@ describe('files', () => {
     }
   });
 
+  test('manifests that name the image name this version', () => {
+    const [, tag] = /image: \S+\/kerf:(\S+)/.exec(readFileSync('examples/aws/controller.yaml', 'utf8')) ?? [];
+    expect(tag).toBe(version);
+  });
+
   test('npx kerf works from the packed tarball in an empty folder', async () => {
     const { name, content } = npmPackage();
     const empty = mkdtempSync(join(folder, 'empty-'));
