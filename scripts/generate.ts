@@ -8,14 +8,17 @@ import { failuresPage } from '../src/failures/index.ts';
 import { chartFiles } from './chart/render.ts';
 import { valuesIndex } from './chart/values-index.ts';
 import { errorsPage } from './errors-page.ts';
-import { dashboardJson, dashboards, rulesYaml } from './monitoring.ts';
+import { dashboardJson, dashboards, mixinLibsonnet, rulesYaml } from './monitoring.ts';
 import { objectReference } from './object-reference.ts';
-import { metricsReference, settingsReference } from './process-reference.ts';
+import { definedMetrics, metricsReference, settingsReference } from './process-reference.ts';
 import { awsExampleRights, rightsPage } from './rights-page.ts';
 import { terraformModule } from './terraform-module.ts';
 
 /** Path (from the root) and content of every generated file. */
 async function generatedFiles(): Promise<Map<string, string>> {
+  const metrics = await definedMetrics();
+  const hasPool = (metric: string): boolean =>
+    metrics.get(metric.replace(/_bucket$/, ''))?.labels?.includes('nodepool') === true;
   return new Map([
     ...crdFiles().map(({ name, crd }) => [`crds/${name}`, crdYaml(crd)] as const),
     ...chartFiles(),
@@ -24,7 +27,10 @@ async function generatedFiles(): Promise<Map<string, string>> {
     ['docs/reference/rbac.md', rightsPage()] as const,
     ['examples/aws/rbac.yaml', awsExampleRights()] as const,
     ['monitoring/rules.yaml', rulesYaml()] as const,
-    ...Object.keys(dashboards).map((name) => [`monitoring/dashboards/${name}.json`, dashboardJson(name)] as const),
+    ['monitoring/mixin.libsonnet', mixinLibsonnet()] as const,
+    ...Object.keys(dashboards).map(
+      (name) => [`monitoring/dashboards/${name}.json`, dashboardJson(name, hasPool)] as const,
+    ),
     ['docs/reference/objects.md', objectReference(kinds)] as const,
     ['docs/reference/errors.md', errorsPage()] as const,
     ['docs/reference/failures.md', failuresPage()] as const,

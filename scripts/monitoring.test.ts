@@ -1,7 +1,10 @@
-// Every metric and label that rules and dashboards name is one that the process has; every alert leads to a known failure.
+// Every expression is PromQL by Prometheus' own grammar; every metric and label that it names is one that the process has; every
+// alert leads to a known failure.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { alerts, dashboards, rulesYaml } from './monitoring.ts';
+import { prometheusMetrics } from '../src/telemetry/index.ts';
+import { alerts, chosenIn, dashboardJson, dashboards, mixinLibsonnet, rulesYaml } from './monitoring.ts';
+import { readExpression, withMatchers } from './promql.ts';
 
 const known = new Map<string, Set<string>>();
 for (const line of readFileSync('docs/reference/metrics.md', 'utf8').split('\n')) {
@@ -9,6 +12,9 @@ for (const line of readFileSync('docs/reference/metrics.md', 'utf8').split('\n')
   const metric = /^`(\w+)`$/.exec(name ?? '')?.[1];
   if (metric !== undefined) known.set(metric, new Set(labels.split(',').map((label) => label.trim())));
 }
+const ofProcess = await prometheusMetrics({ processMetrics: true }).render();
+for (const [, name = ''] of ofProcess.matchAll(/^# TYPE (\S+) /gm)) known.set(name, new Set());
+const hasPool = (metric: string): boolean => known.get(metric.replace(/_bucket$/, ''))?.has('nodepool') === true;
 const failures = readFileSync('docs/reference/failures.md', 'utf8');
 const expressions = [
   ...alerts.map(({ name, expr }) => [name, expr] as const),
@@ -17,34 +23,56 @@ const expressions = [
   ),
 ];
 
-/** Names that are not functions or words of PromQL: metrics, with the labels in their braces. */
-function metricsIn(expr: string): { name: string; labels: string[] }[] {
-  return [...expr.matchAll(/\b([a-z][a-z0-9]*_[a-z0-9_]+)\b(?:\{([^}]*)\})?/g)]
-    .filter(([, name]) => name !== 'histogram_quantile' && !groupingLabels(expr).includes(name ?? ''))
-    .map(([, name = '', inner = '']) => ({
-      name: name.replace(/_bucket$/, ''),
-      labels: [...inner.matchAll(/(\w+)\s*[=!]~?/g)].map(([, label = '']) => label),
-    }));
-}
-
-const groupingLabels = (expr: string): string[] =>
-  [...expr.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(([, inner = '']) => inner.split(',').map((each) => each.trim()));
-
 test('there is something to check', () => {
   expect(known.size).toBeGreaterThan(50);
   expect(expressions.length).toBeGreaterThan(20);
 });
 
+/** Of a scrape, and of the process itself, whose metrics the client library brings. */
+const targetLabels = ['pod', 'instance', 'job', 'cluster'];
+
 test.each(expressions)('%s: %s', (_, expr) => {
-  const metrics = metricsIn(expr);
-  expect(metrics.length).toBeGreaterThan(0);
-  for (const { name, labels } of metrics) {
-    expect([...known.keys()]).toContain(name);
-    for (const label of labels) expect([name, ...(known.get(name) ?? [])]).toContain(label);
+  const { selectors, groupingLabels } = readExpression(expr);
+  expect(selectors.length).toBeGreaterThan(0);
+  const all = new Set(['le', ...targetLabels]);
+  for (const { metric, labels } of selectors) {
+    const name = metric.replace(/_bucket$/, '');
+    const own = known.get(name);
+    expect([name, own]).not.toEqual([name, undefined]);
+    for (const label of labels) expect([name, ...(own ?? []), ...targetLabels]).toContain(label);
+    for (const label of own ?? []) all.add(label);
   }
-  const all = new Set(['le', ...metrics.flatMap(({ name }) => [...(known.get(name) ?? [])])]);
-  for (const label of groupingLabels(expr)) expect([...all]).toContain(label);
-  expect(expr.split('(').length).toBe(expr.split(')').length);
+  for (const label of groupingLabels) expect([...all]).toContain(label);
+});
+
+test('an expression that is not PromQL, or names what is not there, would be noticed', () => {
+  expect(() => readExpression('sum(kerf_node_verdicts')).toThrow('not PromQL');
+  expect(() => readExpression('sum by (code (kerf_node_verdicts)')).toThrow('not PromQL');
+  expect(readExpression('rate(a_total{b="1"}[5m]) / on(c) group_left(d) e').selectors).toMatchObject([
+    { metric: 'a_total', labels: ['b'] },
+    { metric: 'e', labels: [] },
+  ]);
+});
+
+test('what is chosen above a dashboard reaches every selector', () => {
+  expect(withMatchers('sum(a) / rate(b{c="d"}[5m]) + e{}', () => ['job=~"$job"'])).toBe(
+    'sum(a{job=~"$job"}) / rate(b{job=~"$job", c="d"}[5m]) + e{job=~"$job"}',
+  );
+  for (const [, expr] of expressions) {
+    const { selectors } = readExpression(chosenIn(expr, hasPool));
+    for (const { metric, labels } of selectors) {
+      expect(labels).toEqual(expect.arrayContaining(['cluster', 'job']));
+      expect([metric, labels.includes('nodepool')]).toEqual([metric, hasPool(metric)]);
+    }
+  }
+});
+
+test('every panel of a dashboard is read, and the mixin names every dashboard', () => {
+  for (const name of Object.keys(dashboards)) {
+    const board = JSON.parse(dashboardJson(name, hasPool)) as { panels: { targets: { expr: string }[] }[] };
+    for (const { expr } of board.panels.flatMap(({ targets }) => targets)) readExpression(expr);
+    expect(mixinLibsonnet()).toContain(`dashboards/${name}.json`);
+  }
 });
 
 test.each(alerts.map(({ name, runbook }) => [name, runbook]))('%s leads to %s', (_, runbook) => {

@@ -1,7 +1,8 @@
-// What `monitoring/` holds: Prometheus rules and Grafana dashboards, made from one list each. A test holds every expression
-// against docs/reference/metrics.md, and every alert against the catalogue of failures.
+// What `monitoring/` holds: Prometheus rules, Grafana dashboards and a mixin of both, made from one list each. A test parses every
+// expression and holds it against docs/reference/metrics.md, and every alert against the catalogue of failures.
 import { stringify } from 'yaml';
 import { type FailureId, pageOf } from '../src/failures/index.ts';
+import { withMatchers } from './promql.ts';
 
 export interface Alert {
   name: string;
@@ -51,6 +52,22 @@ export const alerts: readonly Alert[] = [
     runbook: 'crd/nodepool-not-ready-because-nodeclass',
   },
   {
+    name: 'KerfLaunchesPaused',
+    severity: 'page',
+    expr: 'max by (name, reason) (operator_nodepool_status_condition_count{type="LaunchesPaused",status="True"}) > 0',
+    for: '5m',
+    summary: 'Launches of a NodePool fail alike and are paused; its condition LaunchesPaused says why and until when.',
+    runbook: 'scheduling/launch-rejected-by-provider',
+  },
+  {
+    name: 'KerfNoReadyPool',
+    severity: 'page',
+    expr: 'sum(operator_nodepool_status_condition_count{type="Ready",status!="True"}) > 0 unless on() sum(operator_nodepool_status_condition_count{type="Ready",status="True"}) > 0',
+    for: '5m',
+    summary: 'No NodePool is ready, so no node can be launched.',
+    runbook: 'crd/nodepool-not-ready-because-nodeclass',
+  },
+  {
     name: 'KerfNodesDoNotJoin',
     severity: 'page',
     expr: `max by (karpenter_sh_nodepool) (${seconds('Registered')}) > 600`,
@@ -72,7 +89,7 @@ export const alerts: readonly Alert[] = [
     expr: 'sum by (zone) (increase(karpenter_cloudprovider_instance_launch_failures_total[10m])) > 20',
     for: '5m',
     summary: 'Many launches fail in a zone.',
-    runbook: 'scheduling/launch-rejected-by-provider',
+    runbook: 'scheduling/zone-locked-no-offering',
   },
   {
     name: 'KerfAwsDenied',
@@ -122,6 +139,14 @@ export const alerts: readonly Alert[] = [
     summary: 'No replica leads, or the one that does has not seen the whole cluster.',
     runbook: 'startup/controller-starved',
   },
+  {
+    name: 'KerfStarved',
+    severity: 'warning',
+    expr: 'max by (pod, instance) (nodejs_eventloop_lag_p99_seconds) > 1',
+    for: '10m',
+    summary: 'The controller gets too little CPU: its event loop is late by more than a second.',
+    runbook: 'startup/controller-starved',
+  },
 ];
 
 export function rulesYaml(): string {
@@ -139,6 +164,8 @@ export interface Panel {
   title: string;
   unit: string;
   exprs: readonly [string, string][];
+  /** The page of Kerf's own dashboard that says more. */
+  page?: 'map' | 'waiting' | 'pools' | 'decisions' | 'cost';
 }
 
 export const dashboards: Readonly<Record<string, { title: string; panels: readonly Panel[] }>> = {
@@ -159,6 +186,18 @@ export const dashboards: Readonly<Record<string, { title: string; panels: readon
         exprs: [['sum by (what) (increase(kerf_decisions_total[1h]))', '{{what}}']],
       },
       { title: 'Longest wait for a node', unit: 's', exprs: [['max(karpenter_pods_unbound_time_seconds)', 'longest']] },
+      {
+        title: 'Utilisation by requests',
+        unit: 'percent',
+        exprs: [['max by (resource_type) (karpenter_cluster_utilization_percent)', '{{resource_type}}']],
+        page: 'map',
+      },
+      {
+        title: 'Cost, what Kerf reaches by itself, and the least possible',
+        unit: 'currencyUSD',
+        exprs: [['max by (kind) (kerf_cluster_cost_per_hour)', '{{kind}}']],
+        page: 'cost',
+      },
     ],
   },
   launching: {
@@ -194,6 +233,23 @@ export const dashboards: Readonly<Record<string, { title: string; panels: readon
           ],
         ],
       },
+      {
+        title: 'Not registered or initialized, longest',
+        unit: 's',
+        exprs: [[`max by (type) (${seconds('Registered')} or ${seconds('Initialized')})`, '{{type}}']],
+        page: 'waiting',
+      },
+      {
+        title: 'Launches paused',
+        unit: 'short',
+        exprs: [
+          [
+            'max by (name, reason) (operator_nodepool_status_condition_count{type="LaunchesPaused",status="True"})',
+            '{{name}} {{reason}}',
+          ],
+        ],
+        page: 'pools',
+      },
     ],
   },
   disruption: {
@@ -218,6 +274,23 @@ export const dashboards: Readonly<Record<string, { title: string; panels: readon
         unit: 'short',
         exprs: [['sum by (nodepool) (increase(kerf_disruption_replacement_loops_total[6h]))', '{{nodepool}}']],
       },
+      {
+        title: 'Evictions by answer',
+        unit: 'short',
+        exprs: [['sum by (code) (increase(karpenter_pods_eviction_requests_total[15m]))', '{{code}}']],
+        page: 'decisions',
+      },
+      {
+        title: 'Time to remove a node, p90',
+        unit: 's',
+        exprs: [
+          [
+            'histogram_quantile(0.9, sum by (le, nodepool) (rate(karpenter_nodeclaims_termination_duration_seconds_bucket[1h])))',
+            '{{nodepool}}',
+          ],
+        ],
+        page: 'decisions',
+      },
     ],
   },
   cost: {
@@ -232,12 +305,74 @@ export const dashboards: Readonly<Record<string, { title: string; panels: readon
         title: 'What freeing kept nodes would save, at most',
         unit: 'currencyUSD',
         exprs: [['sum by (code) (kerf_node_verdicts_savings_per_hour{verdict="keep"})', '{{code}}']],
+        page: 'cost',
+      },
+      {
+        title: 'Between the cost and the least possible',
+        unit: 'currencyUSD',
+        exprs: [['max by (cause) (kerf_cluster_cost_gap_per_hour)', '{{cause}}']],
+        page: 'cost',
+      },
+    ],
+  },
+  controller: {
+    title: 'Kerf / Controller',
+    panels: [
+      {
+        title: 'Event loop lag, p99',
+        unit: 's',
+        exprs: [['max by (pod, instance) (nodejs_eventloop_lag_p99_seconds)', '{{pod}} {{instance}}']],
+      },
+      {
+        title: 'Memory',
+        unit: 'bytes',
+        exprs: [['max by (pod, instance) (process_resident_memory_bytes)', '{{pod}} {{instance}}']],
+      },
+      { title: 'Queues', unit: 'short', exprs: [['sum by (name) (workqueue_depth)', '{{name}}']] },
+      {
+        title: 'Reconcile errors',
+        unit: 'short',
+        exprs: [['sum by (controller) (increase(controller_runtime_reconcile_errors_total[15m]))', '{{controller}}']],
+      },
+      {
+        title: 'Calls of AWS that failed',
+        unit: 'short',
+        exprs: [
+          [
+            'sum by (service, action, code) (increase(aws_sdk_go_request_total{code!="200"}[15m]))',
+            '{{service}} {{action}} {{code}}',
+          ],
+        ],
+      },
+      {
+        title: 'Leads, and has seen the whole cluster',
+        unit: 'short',
+        exprs: [
+          ['sum(leader_election_master_status)', 'leaders'],
+          ['max(karpenter_cluster_state_synced)', 'synced'],
+        ],
       },
     ],
   },
 };
 
-export function dashboardJson(name: string): string {
+/** Chosen above every dashboard; all of each by default. */
+const variables = [
+  { name: 'cluster', query: 'label_values(kerf_node_verdicts, cluster)' },
+  { name: 'job', query: 'label_values(kerf_node_verdicts, job)' },
+  { name: 'nodepool', query: 'label_values(karpenter_nodepools_cost_total, nodepool)' },
+];
+
+/** Whether a metric has a label `nodepool`. */
+export type HasPool = (metric: string) => boolean;
+
+/** With what is chosen above the dashboard; the NodePool only where the metric has one. */
+export const chosenIn = (expr: string, hasPool: HasPool): string =>
+  withMatchers(expr, (metric) =>
+    variables.filter(({ name }) => name !== 'nodepool' || hasPool(metric)).map(({ name }) => `${name}=~"$${name}"`),
+  );
+
+export function dashboardJson(name: string, hasPool: HasPool): string {
   const { title, panels } = dashboards[name] as (typeof dashboards)[string];
   const datasource = { type: 'prometheus', uid: '${datasource}' };
   const board = {
@@ -248,7 +383,38 @@ export function dashboardJson(name: string): string {
     schemaVersion: 39,
     refresh: '30s',
     time: { from: 'now-6h', to: 'now' },
-    templating: { list: [{ name: 'datasource', type: 'datasource', query: 'prometheus' }] },
+    templating: {
+      list: [
+        { name: 'datasource', type: 'datasource', query: 'prometheus' },
+        ...variables.map((variable) => ({
+          ...variable,
+          type: 'query',
+          datasource,
+          refresh: 2,
+          includeAll: true,
+          allValue: '.*',
+          multi: true,
+          current: { selected: true, text: ['All'], value: ['$__all'] },
+        })),
+        { name: 'kerf', type: 'textbox', label: 'address of the Kerf dashboard', query: 'http://127.0.0.1:8082' },
+      ],
+    },
+    annotations: {
+      list: [
+        {
+          name: 'decisions',
+          datasource,
+          enable: true,
+          iconColor: 'blue',
+          expr: chosenIn(
+            'sum by (what) (increase(kerf_decisions_total{what=~"launch|disrupt|interrupt|repair"}[1m])) > 0',
+            hasPool,
+          ),
+          titleFormat: '{{what}}',
+          step: '60s',
+        },
+      ],
+    },
     panels: panels.map((panel, at) => ({
       id: at + 1,
       type: 'timeseries',
@@ -259,10 +425,28 @@ export function dashboardJson(name: string): string {
       targets: panel.exprs.map(([expr, legendFormat], index) => ({
         refId: String.fromCharCode(65 + index),
         datasource,
-        expr,
+        expr: chosenIn(expr, hasPool),
         legendFormat,
       })),
+      ...(panel.page !== undefined && {
+        links: [{ title: 'In Kerf', url: `\${kerf}/#/${panel.page}`, targetBlank: true }],
+      }),
     })),
   };
   return `${JSON.stringify(board, undefined, 2)}\n`;
+}
+
+/** For users of monitoring mixins: the same rules and dashboards under the names that mixins have. */
+export function mixinLibsonnet(): string {
+  const boards = Object.keys(dashboards).map((name) => `    'kerf-${name}.json': (import 'dashboards/${name}.json'),`);
+  return [
+    '// Written by `npm run generate` from scripts/monitoring.ts.',
+    '{',
+    "  prometheusAlerts+:: std.parseYaml(importstr 'rules.yaml'),",
+    '  grafanaDashboards+:: {',
+    ...boards,
+    '  },',
+    '}',
+    '',
+  ].join('\n');
 }
