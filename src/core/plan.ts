@@ -109,8 +109,11 @@ export interface PlanOptions {
   onRelaxed?: (pod: string, changes: readonly string[]) => void;
   /** Reads the CEL selectors of devices, where devices are not ignored; the planner knows no CEL. */
   compileDeviceSelector?: CompileDeviceSelector;
-  /** False leaves out what comes after the first packing: cheaper nodes, and fewer types where limits are short. */
-  improve?: boolean;
+  /**
+   * False leaves out what comes after the first packing: cheaper nodes, and fewer types where limits are short. With
+   * `pool by pool` pods are not bought from another pool of the same weight.
+   */
+  improve?: boolean | 'pool by pool';
   /** Milliseconds from any origin; only to stamp `solveMs`. */
   stopwatch?: () => number;
 }

@@ -137,3 +137,16 @@ test('pods that cannot use reserved capacity are not held up by it', () => {
   expectScheduled(result, ...onDemand);
   expect(result.newNodes).toHaveLength(3);
 });
+
+test('pods that are bought anew do not take reserved capacity that no node holds', () => {
+  const onDemand = (name: string, cpu: string, price: number) =>
+    instanceType({ name, cpu, memory: '256Gi', pods: '500', offerings: [offering('zone-1', 'on-demand', price)] });
+  const small = { ...typeWith('small', reserved('r1', 1)), capacity: { cpu: '4', memory: '256Gi', pods: '500' } };
+  const types = [small, onDemand('medium', '8', 3), onDemand('large', '64', 60)];
+  // The first pod is too large for the reserved type, and the others join it.
+  const result = plan([nodePool(), pod({ cpu: '6' }), ...pods(50, { cpu: '1' })], { types });
+  expect(result.unschedulable).toEqual([]);
+  expect(new Set(result.newNodes.map(({ chosen }) => chosen.capacityType))).toEqual(new Set(['on-demand']));
+  expect(result.newNodes.every(({ instanceTypes }) => !instanceTypes.includes('small'))).toBe(true);
+  expect(result.pricePerHour).toBeLessThan(60);
+});

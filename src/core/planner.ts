@@ -2,7 +2,7 @@
 // same plan, byte for byte, whatever the order of its objects.
 
 import { atOnce, type Sliced } from '../base/index.ts';
-import { improveInSlices } from './improve/improve.ts';
+import { type CheapestPacking, cheapestPacking } from './improve/cheapest-packing.ts';
 import { ClaimFinisher } from './packing/finish.ts';
 import { type Failure, type Packed, solveInSlices } from './packing/solve.ts';
 import type { Plan, PlannedNode, PlanOptions, Reason, UnschedulablePod } from './plan.ts';
@@ -37,16 +37,14 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
 
   if (options.onEmptyPool !== undefined) for (const pool of emptyPools(world)) options.onEmptyPool(pool);
   if (world.hasPools) {
-    const packed = yield* solveInSlices(world, {
-      strictReservations: true,
-      usesLimitsUp: options.improve !== false,
-    });
+    const { improve = true } = options;
+    const { packed, refusing, claims } = yield* improve === false
+      ? firstPacking(world)
+      : cheapestPacking(world, improve === 'pool by pool');
     options.onZones?.(effectiveZones(world, packed.topology));
     if (options.onRelaxed !== undefined) tellRelaxed(workload, packed, options.onRelaxed);
     const finisher = new ClaimFinisher(world);
-    const { claims, poolLimits: limits } = packed.claims;
-    const packing = { claims, limits, steps: packed.steps };
-    for (const claim of options.improve === false ? claims : yield* improveInSlices(world, packing)) {
+    for (const claim of claims) {
       yield;
       const finished = finisher.finish(claim);
       if (finished.kind === 'node') newNodes.push(finished.node);
@@ -59,7 +57,7 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
       if (pods.length > 0) existingNodes.push({ name: world.nodes[index]?.name ?? '', pods: pods.map(keyOf) });
     });
     const reasonsOf = new Map<PodGroup, Map<Failure, Reason[]>>();
-    const context = { world, topology: packed.topology, claims: packed.claims, devices: packed.devices };
+    const context = { world, topology: refusing.topology, claims: refusing.claims, devices: refusing.devices };
     for (const { pod, failure } of packed.failed) {
       yield;
       const { group, key } = workload.pods[pod] as PlannedPod;
@@ -91,6 +89,11 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
     existingNodes,
     unschedulable: unschedulable.sort((left, right) => (left.pod < right.pod ? -1 : left.pod > right.pod ? 1 : 0)),
   };
+}
+
+function* firstPacking(world: World): Sliced<CheapestPacking> {
+  const packed = yield* solveInSlices(world, { strictReservations: true });
+  return { packed, refusing: packed, claims: packed.claims.claims };
 }
 
 /** What the nodes cost with fees beside their price, where someone set them. */

@@ -8,8 +8,8 @@
 import type { Sliced } from '../../base/index.ts';
 import { FillingSearch } from '../improve/best-filling.ts';
 import type { Cover, Package } from '../improve/cover.ts';
+import { coverOf } from '../improve/covering.ts';
 import { type Filling, fits, type Kind, kindsThatFit, type Offer } from '../improve/pile.ts';
-import { coverOf } from '../improve/repack.ts';
 import { ExactFillings } from './exact-fillings.ts';
 import type { Holder, Relaxation } from './price-relaxation.ts';
 

@@ -5,7 +5,8 @@
 //
 // Promises: a filling keeps room, counts and host rules; `atMost` is never below the worth of any filling.
 
-import type { HostRules, Kind, Offer } from './pile.ts';
+import { NodeLoad } from './node-load.ts';
+import type { Kind, Offer } from './pile.ts';
 import { RoomWeights } from './room-weights.ts';
 
 export interface Found {
@@ -26,14 +27,18 @@ const leastWeight = 1e-6;
 const mostPasses = 4;
 const fewPods = 20;
 const fewKinds = 200;
+/** Kinds that fit and are compared before one is added: those worth most for their room come first. */
+const mostCompared = 300;
+const mostComparedOfMany = 96;
 
 export class FillingSearch {
   /** Steps taken so far: the unit its work is counted in. */
   steps = 0;
+  /** Looks at a kind of pods so far: what time goes into where there are many kinds. */
+  looks = 0;
   private readonly columns: number;
-  private readonly needs: Float64Array;
-  private readonly hosts: readonly (HostRules | undefined)[];
-  private readonly hasHostRules: boolean;
+  private readonly mostCompared: number;
+  private readonly load: NodeLoad;
   private readonly weights = new Map<Offer, Float64Array>();
   // Scratch space, used by one search at a time.
   private readonly density: Float64Array;
@@ -41,11 +46,10 @@ export class FillingSearch {
   private readonly order: Int32Array;
   private ordered = 0;
   private readonly roomWeights: RoomWeights;
-  private readonly rest: Float64Array;
-  private readonly takes: Int32Array;
-  private readonly bestTakes: Int32Array;
-  private readonly counted: Int32Array;
-  private readonly most: Float64Array;
+  /** What the branch that is being tried has of each kind. */
+  private readonly tried: Int32Array;
+  private bestKinds: number[] = [];
+  private bestCounts: number[] = [];
   private best = 0;
   private cut = 0;
   private stepsLeft = 0;
@@ -54,24 +58,13 @@ export class FillingSearch {
 
   constructor(kinds: readonly Kind[], columns: number) {
     this.columns = columns;
-    this.needs = new Float64Array(kinds.length * columns);
-    kinds.forEach(({ need }, kind) => this.needs.set(need, kind * columns));
+    this.load = new NodeLoad(kinds, columns);
     this.roomWeights = new RoomWeights(columns);
-    this.hosts = kinds.map(({ host }) => host);
-    this.hasHostRules = kinds.some(({ host }) => host !== undefined);
     this.density = new Float64Array(kinds.length);
     this.part = new Float64Array(kinds.length);
     this.order = new Int32Array(kinds.length);
-    this.takes = new Int32Array(kinds.length);
-    this.bestTakes = new Int32Array(kinds.length);
-    this.rest = new Float64Array(columns);
-    let rules = 0;
-    for (const host of this.hosts) {
-      for (const { rule } of host?.owns ?? []) rules = Math.max(rules, rule + 1);
-      for (const rule of host?.countedIn ?? []) rules = Math.max(rules, rule + 1);
-    }
-    this.counted = new Int32Array(rules);
-    this.most = new Float64Array(rules).fill(Number.POSITIVE_INFINITY);
+    this.tried = new Int32Array(kinds.length);
+    this.mostCompared = kinds.length > mostCompared ? mostComparedOfMany : mostCompared;
   }
 
   /**
@@ -91,34 +84,33 @@ export class FillingSearch {
     this.sort();
     const root = this.fractional(0, 1);
     if (root <= above) return undefined;
-    this.rest.set(offer.room);
+    this.load.rest.set(offer.room);
     this.best = 0;
+    this.bestKinds = [];
+    this.bestCounts = [];
     this.cut = 0;
     this.stepsLeft = mostSteps;
-    for (let at = 0; at < this.ordered; at++) {
-      const kind = this.order[at] as number;
-      this.takes[kind] = 0;
-      this.bestTakes[kind] = 0;
-    }
     this.fillAndExchange();
     if (this.best * (1 + dust) < root) this.search(0, 0, 1);
     this.steps += mostSteps - this.stepsLeft;
-    const kinds: number[] = [];
-    const counts: number[] = [];
-    for (const kind of this.order.subarray(0, this.ordered).sort()) {
-      if ((this.bestTakes[kind] as number) === 0) continue;
-      kinds.push(kind);
-      counts.push(this.bestTakes[kind] as number);
-    }
+    const { bestKinds, bestCounts } = this;
+    const sorted = [...bestKinds.keys()].sort((a, b) => (bestKinds[a] as number) - (bestKinds[b] as number));
     const atMost = this.stepsLeft > 0 ? this.best * (1 + dust) : Math.min(root, Math.max(this.best, this.cut));
-    return { worth: this.best, atMost, kinds, counts };
+    return {
+      worth: this.best,
+      atMost,
+      kinds: sorted.map((at) => bestKinds[at] as number),
+      counts: sorted.map((at) => bestCounts[at] as number),
+    };
   }
 
   /** Kinds worth something, and their worth for the room they take; the most of any is returned. */
   private arrange({ room, kinds }: Offer, weights: Float64Array): number {
-    const { columns, needs, density, part, order, left, worth } = this;
+    const { columns, density, part, order, left, worth } = this;
+    const { needs } = this.load;
     let ordered = 0;
     let most = 0;
+    this.looks += kinds.length;
     for (let at = 0; at < kinds.length; at++) {
       const kind = kinds[at] as number;
       const value = worth[kind] as number;
@@ -146,25 +138,22 @@ export class FillingSearch {
 
   /** Fills the node by what is worth most for the room still free, then takes out each kind in turn and fills again. */
   private fillAndExchange(): void {
-    const { takes, order, ordered, worth } = this;
-    for (let at = 0; at < ordered; at++) takes[order[at] as number] = 0;
+    const { load, ordered, worth } = this;
+    const { takes } = load;
     this.keepIfBetter(this.fill(-1));
-    this.clear();
+    load.clear();
     this.keepIfBetter(this.takeWhole());
     this.restoreBest();
     let value = this.best;
-    let pods = 0;
-    for (let at = 0; at < ordered; at++) pods += takes[order[at] as number] as number;
     // Where there are many, one more or less matters little.
-    const passes = pods <= fewPods && ordered <= fewKinds ? mostPasses : 0;
+    const passes = load.pods <= fewPods && ordered <= fewKinds ? mostPasses : 0;
     for (let pass = 0, again = true; again && pass < passes; pass++) {
       again = false;
-      for (let at = 0; at < ordered; at++) {
-        const kind = order[at] as number;
+      for (const kind of this.bestKinds.slice()) {
         const count = takes[kind] as number;
         if (count === 0) continue;
         for (const taken of count > 1 ? [1, count] : [1]) {
-          this.put(kind, -taken);
+          load.put(kind, -taken);
           const without = value - taken * (worth[kind] as number);
           const refilled = without + this.fill(kind);
           if (refilled > this.best * (1 + dust)) {
@@ -177,14 +166,7 @@ export class FillingSearch {
         }
       }
     }
-    this.clear();
-  }
-
-  private clear(): void {
-    for (let at = 0; at < this.ordered; at++) {
-      const kind = this.order[at] as number;
-      if ((this.takes[kind] as number) > 0) this.put(kind, -(this.takes[kind] as number));
-    }
+    load.clear();
   }
 
   /** The whole pods of the filling by parts, and what else fits: close to the best where a node holds many pods. */
@@ -196,7 +178,7 @@ export class FillingSearch {
       if (kind < 0) continue;
       const count = Math.min(this.howMany(kind), Math.floor((amounts[row] as number) + dust));
       if (count <= 0) continue;
-      this.put(kind, count);
+      this.load.put(kind, count);
       value += count * (this.worth[kind] as number);
     }
     return value + this.fill(-1);
@@ -204,13 +186,16 @@ export class FillingSearch {
 
   /** Adds pods of other kinds while some fit, several equal ones at once, fewer the fuller the node is. */
   private fill(except: number): number {
-    const { order, ordered, worth, needs, rest, columns } = this;
+    const { order, ordered, worth, columns } = this;
+    const { needs, rest } = this.load;
     let value = 0;
     for (;;) {
       let best = -1;
       let bestScore = 0;
       let bestFits = 0;
-      for (let at = 0; at < ordered; at++) {
+      let compared = 0;
+      let at = 0;
+      for (; at < ordered && compared < this.mostCompared; at++) {
         const kind = order[at] as number;
         if (kind === except) continue;
         const start = kind * columns;
@@ -219,73 +204,48 @@ export class FillingSearch {
           const need = needs[start + column] as number;
           if (need > 0) part += need / (rest[column] as number);
         }
+        // Of each resource at most the whole rest is taken by what fits.
+        if (!(part <= columns) || part < 0) continue;
         const score = (worth[kind] as number) / part;
-        if (!(score > bestScore) || part < 0) continue;
+        compared += 1;
+        if (!(score > bestScore)) continue;
         const fitting = this.howMany(kind);
         if (fitting <= 0) continue;
         best = kind;
         bestScore = score;
         bestFits = fitting;
       }
+      this.looks += at;
       this.stepsLeft -= 1;
       if (best < 0) return value;
       const count = Math.max(1, bestFits >> 1);
-      this.put(best, count);
+      this.load.put(best, count);
       value += count * (worth[best] as number);
     }
   }
 
-  /** Changes what is taken of a kind, in the takes, the room and the host's counts. */
-  private put(kind: number, count: number): void {
-    const before = this.takes[kind] as number;
-    this.takes[kind] = before + count;
-    this.change(kind, -count);
-    const host = this.hosts[kind];
-    if (host === undefined) return;
-    for (const rule of host.countedIn) this.counted[rule] = (this.counted[rule] as number) + count;
-    for (const { rule } of host.owns) this.most[rule] = this.boundOf(rule);
-  }
-
-  /** The least any kind that is on the host allows. */
-  private boundOf(rule: number): number {
-    let most = Number.POSITIVE_INFINITY;
-    for (let at = 0; at < this.ordered; at++) {
-      const kind = this.order[at] as number;
-      if ((this.takes[kind] as number) === 0) continue;
-      for (const own of this.hosts[kind]?.owns ?? []) if (own.rule === rule) most = Math.min(most, own.most);
-    }
-    return most;
+  private howMany(kind: number): number {
+    return this.load.howMany(kind, this.left[kind] as number);
   }
 
   private keepIfBetter(value: number): void {
     if (value <= this.best * (1 + dust)) return;
     this.best = value;
-    for (let at = 0; at < this.ordered; at++) {
-      const kind = this.order[at] as number;
-      this.bestTakes[kind] = this.takes[kind] as number;
-    }
+    this.bestKinds = [...this.load.present];
+    this.bestCounts = this.bestKinds.map((kind) => this.load.takes[kind] as number);
   }
 
   private restoreBest(): void {
-    for (let at = 0; at < this.ordered; at++) {
-      const kind = this.order[at] as number;
-      const change = (this.bestTakes[kind] as number) - (this.takes[kind] as number);
-      if (change < 0) this.put(kind, change);
-    }
-    for (let at = 0; at < this.ordered; at++) {
-      const kind = this.order[at] as number;
-      const change = (this.bestTakes[kind] as number) - (this.takes[kind] as number);
-      if (change > 0) this.put(kind, change);
-    }
+    this.load.clear();
+    this.bestKinds.forEach((kind, at) => this.load.put(kind, this.bestCounts[at] as number));
   }
 
   private search(at: number, value: number, partLeft: number): void {
+    const { load, tried } = this;
     if (value > this.best * (1 + dust)) {
       this.best = value;
-      for (let i = 0; i < this.ordered; i++) {
-        const kind = this.order[i] as number;
-        this.bestTakes[kind] = i < at ? (this.takes[kind] as number) : 0;
-      }
+      this.bestKinds = [...this.order.subarray(0, at)].filter((kind) => (tried[kind] as number) > 0);
+      this.bestCounts = this.bestKinds.map((kind) => tried[kind] as number);
     }
     let next = at;
     // Kinds that do not fit any more are passed over without going deeper.
@@ -296,7 +256,7 @@ export class FillingSearch {
       if (value + this.fractional(next, partLeft) <= this.best * (1 + dust)) return;
       fitting = this.howMany(kind);
       if (fitting > 0) break;
-      this.takes[kind] = 0;
+      tried[kind] = 0;
     }
     if (next >= this.ordered) return;
     const own = this.worth[kind] as number;
@@ -310,14 +270,14 @@ export class FillingSearch {
         this.cut = Math.max(this.cut, value + this.fractional(next, partLeft));
         break;
       }
-      this.takes[kind] = count;
-      this.change(kind, -count);
-      const before = this.hasHostRules && count > 0 ? this.board(kind, count) : undefined;
+      tried[kind] = count;
+      load.change(kind, -count);
+      const before = load.hasHostRules && count > 0 ? load.board(kind, count) : undefined;
       this.search(next + 1, value + count * own, rest);
-      if (before !== undefined) this.leave(kind, count, before);
-      this.change(kind, count);
+      if (before !== undefined) load.leave(kind, count, before);
+      load.change(kind, count);
     }
-    this.takes[kind] = 0;
+    tried[kind] = 0;
   }
 
   /** What the rest could be worth if pods could be cut: no filling of it is worth more. */
@@ -334,60 +294,6 @@ export class FillingSearch {
     return value;
   }
 
-  private change(kind: number, count: number): void {
-    const { columns, needs, rest } = this;
-    const start = kind * columns;
-    for (let column = 0; column < columns; column++) {
-      rest[column] = (rest[column] as number) + count * (needs[start + column] as number);
-    }
-  }
-
-  private howMany(kind: number): number {
-    const { columns, needs, rest } = this;
-    let most = (this.left[kind] as number) - (this.takes[kind] as number);
-    const start = kind * columns;
-    for (let column = 0; column < columns; column++) {
-      const need = needs[start + column] as number;
-      if (need > 0) most = Math.min(most, Math.floor((rest[column] as number) / need));
-    }
-    const host = this.hosts[kind];
-    return host === undefined || most <= 0 ? most : Math.min(most, this.howManyOnHost(host));
-  }
-
-  private howManyOnHost({ owns, countedIn }: HostRules): number {
-    let most = Number.POSITIVE_INFINITY;
-    for (const rule of countedIn) {
-      const bound = this.most[rule] as number;
-      if (bound !== Number.POSITIVE_INFINITY) most = Math.min(most, bound - (this.counted[rule] as number));
-    }
-    for (const { rule, most: bound } of owns) {
-      const free = bound - (this.counted[rule] as number);
-      if (countedIn.includes(rule)) most = Math.min(most, free);
-      else if (free < 0) most = 0;
-    }
-    return Math.max(0, most);
-  }
-
-  /** Pods come onto the host; what the bounds were before, for taking them off again. */
-  private board(kind: number, count: number): readonly number[] | undefined {
-    const host = this.hosts[kind];
-    if (host === undefined) return undefined;
-    for (const rule of host.countedIn) this.counted[rule] = (this.counted[rule] as number) + count;
-    return host.owns.map(({ rule, most }) => {
-      const before = this.most[rule] as number;
-      this.most[rule] = Math.min(before, most);
-      return before;
-    });
-  }
-
-  private leave(kind: number, count: number, before: readonly number[]): void {
-    const { owns, countedIn } = this.hosts[kind] as HostRules;
-    for (const rule of countedIn) this.counted[rule] = (this.counted[rule] as number) - count;
-    owns.forEach(({ rule }, at) => {
-      this.most[rule] = before[at] as number;
-    });
-  }
-
   /**
    * Lets resources count so that the worth of a filling is bounded as tightly as one number for all resources can. Returns
    * the bound; where the way they counted last time bounds tightly enough, that is kept.
@@ -401,7 +307,7 @@ export class FillingSearch {
     }
     const known = this.arrange(offer, weights);
     if (known <= above) return known;
-    this.roomWeights.find(offer.room, this.order.subarray(0, this.ordered), this.needs, this.worth);
+    this.roomWeights.find(offer.room, this.order.subarray(0, this.ordered), this.load.needs, this.worth);
     const { prices } = this.roomWeights;
     const before = Float64Array.from(weights);
     weights.set(sharesOf(prices));

@@ -139,10 +139,58 @@ test('pods spread over zones stay in their zones', () => {
   expect(perZone(improved)).toEqual(perZone(greedy));
 });
 
-test('limits hold for what is bought anew', () => {
-  const limited = nodePool({ limits: { cpu: '64' } });
-  const { greedy, improved } = both([limited, ...pods(60, { cpu: '1' })]);
-  expect(improved.newNodes).toHaveLength(greedy.newNodes.length);
+test('limits hold for what is bought anew: nodes do without larger types where the pool could not have them all', () => {
+  const { greedy, improved } = both([nodePool({ limits: { cpu: '64' } }), ...pods(60, { cpu: '1' })]);
+  expect(greedy.newNodes).toHaveLength(1);
+  expect(improved.newNodes.map((node) => node.instanceTypes.join())).toEqual(Array(15).fill('small'));
+  const fewNodes = both([nodePool({ limits: { nodes: '14' } }), ...pods(60, { cpu: '1' })]);
+  expect(fewNodes.improved).toEqual(fewNodes.greedy);
+});
+
+test('limits that the first packing uses up by what its nodes could become leave no pod behind', () => {
+  const { greedy, improved } = both([
+    nodePool({ limits: { cpu: '68' } }),
+    ...pods(30, { cpu: '1', spec: spread(label.zone, app), labels: app }),
+  ]);
+  expect(greedy.unschedulable.length).toBeGreaterThan(0);
+  expect(improved.unschedulable).toEqual([]);
+  const most = (name: string): number => (name === 'large' ? 64 : 4);
+  const charged = improved.newNodes.map((node) => Math.max(...node.instanceTypes.map(most)));
+  expect(charged.reduce((sum, cpu) => sum + cpu, 0)).toBeLessThanOrEqual(68);
+});
+
+test('pods are bought from any pool of the same weight, and never from a lighter one', () => {
+  const pool = (name: string, size: string, weight?: number): SnapshotObject =>
+    nodePool({
+      name,
+      ...(weight === undefined ? {} : { weight }),
+      requirements: [requirement(label.instanceType, 'In', [size])],
+    });
+  const work = pods(60, { cpu: '1' });
+  const pools = (result: Plan): string[] => [...new Set(result.newNodes.map((node) => node.nodePool))];
+  const alike = both([pool('a-small', 'small'), pool('b-large', 'large'), ...work]);
+  expect(pools(alike.greedy)).toEqual(['b-large']);
+  expect(pools(alike.improved)).toEqual(['a-small']);
+  expect(alike.improved.pricePerHour).toBe(15);
+  const heavier = both([pool('a-small', 'small'), pool('b-large', 'large', 10), ...work]);
+  expect(heavier.improved).toEqual(heavier.greedy);
+});
+
+test('a pod that does not tolerate the taints of a pool is not bought from it', () => {
+  const tainted = nodePool({
+    name: 'a-small',
+    taints: [{ key: 'only', value: 'some', effect: 'NoSchedule' }],
+    requirements: [requirement(label.instanceType, 'In', ['small'])],
+  });
+  const large = nodePool({ name: 'b-large', requirements: [requirement(label.instanceType, 'In', ['large'])] });
+  const tolerations = [{ key: 'only', operator: 'Exists' }];
+  const { improved } = both([
+    tainted,
+    large,
+    ...pods(30, { cpu: '1' }),
+    ...pods(30, { cpu: '1', labels: app, spec: { tolerations } }),
+  ]);
+  expect(new Set(improved.newNodes.map((node) => node.nodePool))).toEqual(new Set(['b-large']));
 });
 
 test('flexibility a pool asks for is kept', () => {

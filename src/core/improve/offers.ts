@@ -1,97 +1,93 @@
-// What can be bought for opened pods: for each set of labels that some of them need or had, the rows with those labels at
-// their cheapest price, less those that another row beats in everything.
+// What can be bought for opened pods: for each pool and each set of labels that some of them need or had, the rows with those
+// labels at their cheapest price, less those that another row beats in everything.
+//
+// Reserved capacity is not on offer: it is nearly free, limited, and held by the nodes that were packed for it. A row that
+// could be launched from a reservation would be, so such rows are left out, and bought nodes do without them.
 
-import { type Bitset, hasBit, type Sliced } from '../../base/index.ts';
+import { type Bitset, hasBit, membersOf, type Sliced } from '../../base/index.ts';
 import type { InstanceType } from '../pools/instance-types.ts';
 import { unmetMinValues } from '../pools/min-values.ts';
 import type { Template } from '../pools/templates.ts';
-import type { RequirementSet } from '../requirements/requirement-set.ts';
-import { type Kind, kindsThatFit, type Offer } from './pile.ts';
+import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
+import type { Offer } from './pile.ts';
 
-/** An offer with the labels its node is asked for. */
+/** An offer with the pool and the labels its node is asked from. */
 export interface LabelledOffer extends Offer {
+  readonly template: Template;
   readonly set: RequirementSet;
+  /** Every row its node may become. */
+  readonly rows: Bitset;
 }
+
+/** A row before it is known which pods fit it. */
+export type BareOffer = Omit<LabelledOffer, 'kinds'>;
 
 export interface OfferInputs {
   readonly template: Template;
   readonly set: RequirementSet;
   /** Rows that limits leave. */
   readonly rows: Bitset;
-  /** The columns of the pile. */
-  readonly columns: readonly number[];
-  readonly kinds: readonly Kind[];
-  /** The kinds these labels suit. */
-  readonly suited: readonly number[];
-  readonly nodeCostPerHour: number;
+  /** The room of a row in the columns of the pile, no more than all suited pods need together. */
+  readonly roomOf: (row: number) => Float64Array;
 }
 
-/** A row before it is known which pods fit it. */
-type Bare = Omit<LabelledOffer, 'kinds'>;
-
-export function* offersFor(inputs: OfferInputs): Sliced<LabelledOffer[]> {
-  const { template, set, rows, columns, kinds, suited, nodeCostPerHour } = inputs;
+export function* offersFor({ template, set, rows, roomOf }: OfferInputs): Sliced<BareOffer[]> {
   const matching = template.rows.matching(set);
   const priced = template.rows.cheapest(set);
-  const wanted = totalNeed(kinds, suited, columns.length);
-  const candidates: Bare[] = [];
+  const candidates: BareOffer[] = [];
   for (let row = 0; row < template.rows.count; row++) {
     const own = priced[row];
     if (own === undefined || !hasBit(matching, row) || !hasBit(rows, row) || !hasBit(template.viable, row)) continue;
-    // Room for more than all pods together is worth nothing: of the rows that hold everything only the cheapest is left.
-    const room = Float64Array.from(columns, (column, at) =>
-      Math.min(template.room[column]?.[row] ?? 0, wanted[at] as number),
-    );
-    candidates.push({ row, set, price: own.price + nodeCostPerHour, room });
+    candidates.push({ row, template, set, rows, price: own.price + template.nodeCostPerHour, room: roomOf(row) });
     yield;
   }
-  const flexible = set.hasMinValues ? yield* withFlexibility(template, set, candidates) : candidates;
-  const offers: LabelledOffer[] = [];
-  for (const bare of yield* withoutBeaten(flexible)) {
-    const fitting = kindsThatFit(kinds, bare.room, suited);
-    if (fitting.length > 0) offers.push({ ...bare, kinds: fitting });
+  candidates.sort((left, right) => left.price - right.price || left.row - right.row);
+  const kept: BareOffer[] = [];
+  for (const offer of candidates) {
+    if (!kept.some((cheaper) => hasAsMuch(cheaper, offer)) && isFlexible(set, candidates, offer)) kept.push(offer);
     yield;
   }
-  return offers;
+  return kept;
 }
 
-function totalNeed(kinds: readonly Kind[], suited: readonly number[], columns: number): Float64Array {
-  const total = new Float64Array(columns);
-  for (const at of suited) {
-    const { need, count } = kinds[at] as Kind;
-    for (let column = 0; column < columns; column++)
-      total[column] = (total[column] as number) + (need[column] as number) * count;
+/** The rows that no reservation with capacity would be used for. */
+export function rowsWithoutReserved(
+  table: RequirementTable,
+  { rows: own }: Template,
+  set: RequirementSet,
+  rows: Bitset,
+): Bitset {
+  const kept = new Uint32Array(rows.length);
+  for (const row of membersOf(rows)) {
+    const isReserved = (own.offeringsOf[row] ?? []).some(
+      (offering) =>
+        offering.reserved && offering.reservationCapacity > 0 && table.compatible(set, offering.set, 'wellKnown'),
+    );
+    if (!isReserved) kept[row >>> 5] = (kept[row >>> 5] as number) | (1 << (row & 31));
   }
-  return total;
+  return kept;
 }
+
+/** After so many types it is asked whether they are enough, and again each time there are twice as many. */
+const firstAsked = 8;
 
 /** Filled to the brim, the node could still become enough different types. */
-function* withFlexibility(template: Template, set: RequirementSet, candidates: readonly Bare[]): Sliced<Bare[]> {
-  const kept: Bare[] = [];
-  for (const offer of candidates) {
-    const types = new Set<InstanceType>();
-    for (const other of candidates) {
-      if (hasAsMuch(other, offer))
-        types.add(template.rows.types[template.rows.typeOf[other.row] as number] as InstanceType);
-    }
-    if (unmetMinValues(set, types).size === 0) kept.push(offer);
-    yield;
+function isFlexible(set: RequirementSet, candidates: readonly BareOffer[], offer: BareOffer): boolean {
+  if (!set.hasMinValues) return true;
+  const types = new Set<InstanceType>();
+  let next = firstAsked;
+  for (const other of candidates) {
+    if (!hasAsMuch(other, offer)) continue;
+    const { rows } = other.template;
+    types.add(rows.types[rows.typeOf[other.row] as number] as InstanceType);
+    if (types.size < next) continue;
+    if (unmetMinValues(set, types).size === 0) return true;
+    next = types.size * 2;
   }
-  return kept;
+  return unmetMinValues(set, types).size === 0;
 }
 
-/** Leaves out rows that another one beats: as much of everything for no more money. */
-function* withoutBeaten(candidates: readonly Bare[]): Sliced<Bare[]> {
-  const sorted = [...candidates].sort((left, right) => left.price - right.price || left.row - right.row);
-  const kept: Bare[] = [];
-  for (const offer of sorted) {
-    if (!kept.some((cheaper) => hasAsMuch(cheaper, offer))) kept.push(offer);
-    yield;
-  }
-  return kept;
-}
-
-function hasAsMuch({ room: more }: Bare, { room }: Bare): boolean {
+function hasAsMuch({ room: more }: BareOffer, { room }: BareOffer): boolean {
   for (let at = 0; at < room.length; at++) if ((more[at] as number) < (room[at] as number)) return false;
   return true;
 }

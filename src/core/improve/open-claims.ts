@@ -2,13 +2,19 @@
 // keeps only the labels it needs. A pod that a rule over zones (or any label but the host name) speaks of stays in the
 // domain it was counted in, so that every count of the packing holds; where its node was in no certain domain, it stays
 // among nodes with exactly the same labels.
+//
+// Pods may be bought from any of the pools that are opened together, if they tolerate its taints and their rules count
+// them there as they did on the node they were packed on.
 
 import { isEmptyBitset } from '../../base/index.ts';
+import { toleratesAll } from '../kube/taints.ts';
 import type { Claim } from '../packing/claim.ts';
 import type { Template } from '../pools/templates.ts';
+import { grants, placeholderHostname } from '../requirements/node-wish.ts';
 import type { Requirement } from '../requirements/requirement.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
-import type { TopologyGroup } from '../topology/topology-groups.ts';
+import { filterToleratesTaints, type TopologyGroup } from '../topology/topology-groups.ts';
+import type { Attachments } from '../volumes/pod-volumes.ts';
 import type { Constraint, GroupStep, Need, PlannedPod, PodGroup } from '../workload.ts';
 import type { World } from '../world.ts';
 import { HostRuleBook } from './host-rules.ts';
@@ -17,9 +23,11 @@ import type { HostRules } from './pile.ts';
 /** Pods that ask for the same, wherever they were packed. */
 export interface PodKind {
   readonly need: Need;
+  /** Volumes by CSI driver; where two pods share one it is counted twice. */
+  readonly volumes: ReadonlyMap<string, number>;
   readonly host: HostRules | undefined;
-  /** The labels its node must have. */
-  readonly set: RequirementSet;
+  /** By pool, in the order they are opened in: the labels its node must have; undefined where it may not be. */
+  readonly sets: readonly (RequirementSet | undefined)[];
   /** Nothing but nodes with exactly these labels will do. */
   readonly exact: boolean;
   /** Positions in the workload, ascending once all are in. */
@@ -33,7 +41,6 @@ export function canBeOpened(world: World, claim: Claim, stepOf: (pod: number) =>
   return claim.pods.every((pod) => {
     const { group } = world.workload.pods[pod] as PlannedPod;
     if (group.devices !== undefined) return false;
-    if (group.attachments.size > 0 && claim.template.limitsAttachments) return false;
     const { rules, ports } = (group.steps[stepOf(pod)] as GroupStep).constraint;
     return (
       rules.hostAffinities.length === 0 &&
@@ -45,15 +52,19 @@ export function canBeOpened(world: World, claim: Claim, stepOf: (pod: number) =>
 
 export class OpenedPods {
   readonly kinds: PodKind[] = [];
+  /** By the labels of packed nodes, which kinds of pods were on them. */
+  readonly kindsOn = new Map<RequirementSet, Set<PodKind>>();
   private readonly world: World;
-  private readonly template: Template;
+  private readonly templates: readonly Template[];
+  private readonly limitsAttachments: boolean;
   private readonly rules = new HostRuleBook();
   private readonly byIdentity = new Map<string, PodKind>();
   private readonly byGroup = new Map<PodGroup, Map<RequirementSet, PodKind[]>>();
 
-  constructor(world: World, template: Template) {
+  constructor(world: World, templates: readonly Template[]) {
     this.world = world;
-    this.template = template;
+    this.templates = templates;
+    this.limitsAttachments = templates.some((template) => template.limitsAttachments);
   }
 
   add(claim: Claim, pod: number, step: number): void {
@@ -70,45 +81,83 @@ export class OpenedPods {
     }
     let kind = bySteps[step];
     if (kind === undefined) {
-      kind = this.kindOf(claim.set, group.need, (group.steps[step] as GroupStep).constraint);
+      kind = this.kindOf(claim, group, (group.steps[step] as GroupStep).constraint);
       bySteps[step] = kind;
     }
     kind.pods.push(pod);
   }
 
-  private kindOf(labels: RequirementSet, need: Need, constraint: Constraint): PodKind {
+  private kindOf({ template, set: labels }: Claim, { need, attachments }: PodGroup, constraint: Constraint): PodKind {
     const { rules: host, identity } = this.rules.of(constraint);
-    const own = this.ownLabels(labels, constraint);
+    const own = this.ownLabels(template, labels, constraint);
     const exact = own === undefined;
-    const set = own ?? labels;
-    const name = `${need.id} ${set.id} ${exact} ${identity}`;
+    const sets = this.templates.map((each) => {
+      if (each === template) return own ?? labels;
+      return exact ? undefined : this.labelsElsewhere(each, template, labels, constraint);
+    });
+    const volumes = this.limitsAttachments ? volumeCounts(attachments) : noVolumes;
+    const name = `${need.id} ${sets.map((set) => set?.id ?? '-').join()} ${exact} ${identity} ${[...volumes].join()}`;
     let kind = this.byIdentity.get(name);
     if (kind === undefined) {
-      kind = { need, host, set, exact, pods: [] };
+      kind = { need, volumes, host, sets, exact, pods: [] };
       this.byIdentity.set(name, kind);
       this.kinds.push(kind);
     }
+    let there = this.kindsOn.get(labels);
+    if (there === undefined) this.kindsOn.set(labels, (there = new Set()));
+    there.add(kind);
     return kind;
   }
 
   /** What the pod asks of a node's labels, its settled domains included; undefined where all of them matter. */
-  private ownLabels(labels: RequirementSet, { wish, volumes, rules }: Constraint): RequirementSet | undefined {
+  private ownLabels(template: Template, labels: RequirementSet, constraint: Constraint): RequirementSet | undefined {
+    const wanted = this.wantedOf(labels, constraint);
+    if (wanted === undefined) return undefined;
+    const set = this.world.table.meet(template.set, wanted);
+    if (!countingOf(constraint).every((group) => this.isCountedAnywhere(group, set))) return undefined;
+    return this.implies(labels, set) ? set : undefined;
+  }
+
+  /** The same for a node of another pool; undefined where it would not be the same to the pod or to others' rules. */
+  private labelsElsewhere(
+    template: Template,
+    home: Template,
+    labels: RequirementSet,
+    constraint: Constraint,
+  ): RequirementSet | undefined {
     const { table } = this.world;
-    let set = table.meet(this.template.set, wish.set);
+    const { wish, ports, tolerations, rules } = constraint;
+    if (!toleratesAll(template.taints, tolerations) || (ports.length > 0 && template.hasDaemonPorts)) return undefined;
+    const wanted = this.wantedOf(labels, constraint);
+    if (wanted === undefined || !table.compatible(template.set, wanted, 'wellKnown')) return undefined;
+    const set = table.meet(template.set, wanted);
+    if (!grants(table, set, placeholderHostname, wish, 'wellKnown')) return undefined;
+    const isCountedAlike = [...rules.counted, ...rules.ownedInverse].every(
+      (group) =>
+        filterToleratesTaints(group, template.taints) === filterToleratesTaints(group, home.taints) &&
+        this.isCountedAnywhere(group, set),
+    );
+    return isCountedAlike ? set : undefined;
+  }
+
+  /** What the pod wants of labels whatever its pool, its settled domains and its volumes' place included. */
+  private wantedOf(labels: RequirementSet, constraint: Constraint): RequirementSet | undefined {
+    const { table } = this.world;
+    const { wish, volumes, rules } = constraint;
+    let set = wish.set;
     if (volumes.length > 0) {
       const chosen = volumes.find((volume) => volume.hostname === undefined && this.implies(labels, volume.set));
       if (chosen === undefined) return undefined;
       set = table.meet(set, chosen.set);
     }
-    const counting = [...rules.counted, ...rules.ownedInverse].filter((group) => !group.isHostname);
+    const counting = countingOf(constraint);
     const keys = new Set([...rules.keys.map(({ domains }) => domains.key), ...counting.map(({ key }) => key)]);
     for (const key of keys) {
       const settled = labels.byKey.get(key);
       if (settled === undefined || !isOneValue(settled)) return undefined;
       set = table.meet(set, table.setOf([settled]));
     }
-    if (!counting.every((group) => this.isCountedAnywhere(group, set))) return undefined;
-    return this.implies(labels, set) ? set : undefined;
+    return set;
   }
 
   /** Whichever node of these labels it is on, the spread looks at that node. */
@@ -131,6 +180,18 @@ export class OpenedPods {
     const { table } = this.world;
     return table.compatible(labels, others, 'wellKnown') && table.meet(labels, others) === labels;
   }
+}
+
+/** The rules over labels that count the pod; those about hosts are kept apart. */
+function countingOf({ rules }: Constraint): TopologyGroup[] {
+  return [...rules.counted, ...rules.ownedInverse].filter((group) => !group.isHostname);
+}
+
+const noVolumes: ReadonlyMap<string, number> = new Map();
+
+function volumeCounts(attachments: Attachments): ReadonlyMap<string, number> {
+  if (attachments.size === 0) return noVolumes;
+  return new Map([...attachments].map(([driver, claims]): [string, number] => [driver, claims.size]).sort());
 }
 
 function isOneValue({ complement, values }: Requirement): boolean {

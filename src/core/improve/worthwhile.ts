@@ -7,7 +7,9 @@
 // Looking for it takes time, too, and a fraction of a node promises much in a small plan that whole nodes cannot keep. So
 // nodes of few pods are opened only where the promise is a fifth of what they cost: small plans of nodes that are filled well
 // are made in a millisecond and stay as packed, those on types far too large are not. The more pods, the less must be
-// promised, because the rounding of the last nodes weighs less: 20 % up to a hundred pods, 2 % for a thousand.
+// promised, because the rounding of the last nodes weighs less: 20 % up to a hundred pods, 2 % for a thousand. Rules about
+// which pods share a host are what fractions forget; where many kinds of pods have some, more must be promised the more
+// there is to look at, up to a half.
 
 export interface Spending {
   /** What is paid for the machines. */
@@ -30,9 +32,22 @@ export function mostWorthwhile(cost: number): number {
 
 const promisedToFew = 0.2;
 const few = 100;
+/** Where more kinds than this say which pods they share a host with, hosts have to be tried one by one. */
+const manyHostRuled = 100;
+const promisedForWork = 0.5;
+const muchWork = 180_000;
 
-/** The most that fractions of nodes may cost for the nodes of so many pods to be opened. */
-export function mostPromising(cost: number, pods: number): number {
-  const part = promisedToFew * Math.min(1, few / pods);
-  return Math.min(mostWorthwhile(cost), cost * (1 - part));
+export interface PileSize {
+  readonly pods: number;
+  /** Kinds of pods with a say about their host. */
+  readonly hostRuled: number;
+  /** Offers times kinds of pods. */
+  readonly combinations: number;
+}
+
+/** The most that fractions of nodes may cost for these nodes to be opened. */
+export function mostPromising(cost: number, { pods, hostRuled, combinations }: PileSize): number {
+  const forFew = promisedToFew * Math.min(1, few / pods);
+  const forWork = hostRuled > manyHostRuled ? promisedForWork * Math.min(1, combinations / muchWork) : 0;
+  return Math.min(mostWorthwhile(cost), cost * (1 - Math.max(forFew, forWork)));
 }

@@ -2,7 +2,7 @@
 // that can hold the pod. What a node refused for good is remembered per constraint (labels, taints, ports, host bounds) or
 // per kind of pod (room), so that a pod is not offered to thousands of nodes that said no to its like already.
 
-import { type Bitset, isEmptyBitset } from '../../base/index.ts';
+import { isEmptyBitset } from '../../base/index.ts';
 import { ClaimDevices } from '../devices/claim-devices.ts';
 import type { DeviceState } from '../devices/device-state.ts';
 import { lowersMinValues } from '../pools/min-values.ts';
@@ -10,10 +10,10 @@ import type { Template } from '../pools/templates.ts';
 import { grants, placeholderHostname } from '../requirements/node-wish.ts';
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
 import type { TopologyState } from '../topology/topology-state.ts';
-import { noAttachments, withAttachments } from '../volumes/pod-volumes.ts';
+import { withAttachments } from '../volumes/pod-volumes.ts';
 import type { Constraint, GroupStep, Need, PodGroup } from '../workload.ts';
 import type { World } from '../world.ts';
-import { addNeed, type Claim, rowsWithRoom, rowWithRoom } from './claim.ts';
+import { addNeed, type Claim, freshClaim, rowsWithRoom, rowWithRoom } from './claim.ts';
 import { ClaimFit, type Fit, type FitRequest } from './claim-fit.ts';
 import { ClaimOrder } from './claim-order.ts';
 import { bitsOf, type GrowingBits } from './growing-bits.ts';
@@ -37,6 +37,8 @@ export interface ClaimPackingOptions {
   readonly strictReservations: boolean;
   /** Undefined where devices are ignored. */
   readonly devices: DeviceState | undefined;
+  /** Limits of pools are left to be judged when all nodes are known. */
+  readonly countsLimitsAfterwards: boolean;
 }
 
 export type NewClaimVerdict = 'placed' | 'refused' | 'deferred';
@@ -61,12 +63,14 @@ export class ClaimPacking {
   /** Whether a node takes a pod. */
   readonly fit: ClaimFit;
 
-  constructor(world: World, { topology, smallestNeed, strictReservations, devices }: ClaimPackingOptions) {
+  constructor(world: World, options: ClaimPackingOptions) {
+    const { topology, smallestNeed, strictReservations, devices } = options;
     this.devices = new ClaimDevices(devices);
     this.world = world;
     this.table = world.table;
     this.topology = topology;
-    this.poolLimits = new PoolLimits([...world.templates, ...world.pausedTemplates.map(({ template }) => template)]);
+    const templates = [...world.templates, ...world.pausedTemplates.map(({ template }) => template)];
+    this.poolLimits = new PoolLimits(templates, { countsAfterwards: options.countsLimitsAfterwards });
     this.reservations = new Reservations(world.reservations, strictReservations);
     this.smallestNeed = smallestNeed;
     const { answers, reservations } = this;
@@ -136,7 +140,7 @@ export class ClaimPacking {
     for (const template of this.world.templates) {
       const rows = this.poolLimits.rowsWithin(template);
       if (rows === undefined || isEmptyBitset(rows)) continue;
-      const claim = this.freshClaim(template, rows);
+      const claim = freshClaim(this.world, template, rows, this.claims.length);
       const answer = this.fit.of(claim, request);
       if (answer.kind === 'refused') {
         if (answer.why === 'deferred') return 'deferred';
@@ -158,7 +162,9 @@ export class ClaimPacking {
     const request = this.freshRequest(group, step);
     return this.world.templates.filter((template) => {
       if (this.poolLimits.rowsWithin(template) === template.viable) return false;
-      return this.fit.of(this.freshClaim(template, template.viable), request).kind === 'fits';
+      return (
+        this.fit.of(freshClaim(this.world, template, template.viable, this.claims.length), request).kind === 'fits'
+      );
     });
   }
 
@@ -232,23 +238,5 @@ export class ClaimPacking {
   private freshRequest(group: PodGroup, step: GroupStep): FitRequest {
     const { relaxMinValues } = this.world.settings;
     return { group, step, relaxMinValues, lastResort: this.lastResort };
-  }
-
-  private freshClaim(template: Template, rows: Bitset): Claim {
-    return {
-      index: this.claims.length,
-      template,
-      set: template.set,
-      rows,
-      used: new Float64Array(this.world.resources.names.length),
-      usedColumns: [],
-      witness: -1,
-      ports: [],
-      attached: noAttachments,
-      held: noneHeld,
-      minValuesRelaxed: false,
-      drivers: noneHeld,
-      pods: [],
-    };
   }
 }

@@ -7,8 +7,10 @@ import type { HostPort } from '../pods/host-ports.ts';
 import type { InstanceType } from '../pools/instance-types.ts';
 import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
-import type { Attachments } from '../volumes/pod-volumes.ts';
+import { type Attachments, noAttachments } from '../volumes/pod-volumes.ts';
 import type { Need } from '../workload.ts';
+import type { World } from '../world.ts';
+import { noneHeld } from './reservations.ts';
 
 export interface Claim {
   readonly index: number;
@@ -30,6 +32,25 @@ export interface Claim {
   drivers: ReadonlySet<string>;
   /** Positions in the workload, in order of arrival. */
   readonly pods: number[];
+}
+
+/** An empty node that could be any of the rows. */
+export function freshClaim(world: World, template: Template, rows: Bitset, index: number): Claim {
+  return {
+    index,
+    template,
+    set: template.set,
+    rows,
+    used: new Float64Array(world.resources.names.length),
+    usedColumns: [],
+    witness: -1,
+    ports: [],
+    attached: noAttachments,
+    held: noneHeld,
+    minValuesRelaxed: false,
+    drivers: noneHeld,
+    pods: [],
+  };
 }
 
 /** A row among `rows` and `allowed` with room for what is used and the need on top; -1 if there is none. */

@@ -3,6 +3,9 @@
 //
 // Where that leaves pods without a place, nodes give up their largest types, step by step down to the size of the
 // cheapest, until the pods fit or nothing can be given up: the plan uses the limit, and no choice of types exceeds it.
+//
+// Limits can also be counted afterwards: nodes are packed as if each were the only one, and `fit` says whether the pool may
+// have them all.
 
 import { type Bitset, hasBit, membersOf } from '../../base/index.ts';
 import type { InstanceType } from '../pools/instance-types.ts';
@@ -14,6 +17,7 @@ import { type Claim, rowsWithRoom, typesOfRows, usedFits } from './claim.ts';
 interface PoolLimit {
   readonly column: number;
   left: number;
+  readonly atFirst: number;
   /** Capacity of the limited resource by row. */
   readonly capacity: Float64Array;
   readonly most: number;
@@ -41,7 +45,12 @@ export class PoolLimits {
   /** As it was before. */
   private givenUp: { claim: Claim; rows: Bitset; charges: number[] }[] = [];
 
-  constructor(templates: readonly Template[]) {
+  /** What new nodes were charged with kept a type from others. */
+  isShort = false;
+  private readonly countsAfterwards: boolean;
+
+  constructor(templates: readonly Template[], { countsAfterwards = false } = {}) {
+    this.countsAfterwards = countsAfterwards;
     this.pools = templates.map(limitedPool);
     this.rows = templates.map(() => undefined);
   }
@@ -59,6 +68,7 @@ export class PoolLimits {
       for (const row of nodes < 0 ? [] : membersOf(template.viable)) {
         const fits = limits.every(({ left, capacity }) => (capacity[row] as number) <= left);
         if (fits) rows[row >>> 5] = (rows[row >>> 5] as number) | (1 << (row & 31));
+        else this.isShort ||= limits.every(({ atFirst, capacity }) => (capacity[row] as number) <= atFirst);
       }
       this.rows[template.index] = rows;
     }
@@ -74,7 +84,7 @@ export class PoolLimits {
   /** Charges a new node with the most any of its candidate rows has. */
   charge(claim: Claim): void {
     const pool = this.pools[claim.template.index];
-    if (pool === undefined) return;
+    if (pool === undefined || this.countsAfterwards) return;
     this.charges[claim.index] = pool.limits.map((limit) => {
       const charge = chargeOf(limit, claim);
       limit.left -= charge;
@@ -123,38 +133,78 @@ export class PoolLimits {
     const charges = this.charges[claim.index];
     if (pool === undefined || charges === undefined || pool.nodes <= 0 || claim.held.size > 0) return false;
     if (this.rowsWithin(template) === template.viable) return false;
-    const open = rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined);
-    const cheapest = cheapestOf(claim, open);
-    if (cheapest < 0) return false;
-    const isSmall = (row: number): boolean =>
-      pool.limits.every(({ capacity }) => (capacity[row] as number) <= (capacity[cheapest] as number) * times);
-    const rows = new Uint32Array(claim.rows.length);
-    for (const row of membersOf(open))
-      if (isSmall(row)) rows[row >>> 5] = (rows[row >>> 5] as number) | (1 << (row & 31));
-    if (claim.set.hasMinValues && unmetMinValues(claim.set, typesOfRows(template, rows)).size > 0) return false;
-    const now = pool.limits.map((limit) => largestOf(limit, (row) => hasBit(rows, row)));
+    const smaller = withoutLarge(pool, claim, times);
+    if (smaller === undefined) return false;
+    const now = pool.limits.map((limit) => largestOf(limit, (row) => hasBit(smaller.rows, row)));
     if (now.every((charge, index) => charge >= (charges[index] as number))) return false;
     for (const [index, limit] of pool.limits.entries())
       limit.left += (charges[index] as number) - (now[index] as number);
     this.givenUp.push({ claim, rows: claim.rows, charges });
     this.charges[claim.index] = now;
-    claim.rows = rows;
-    claim.witness = cheapest;
+    claim.rows = smaller.rows;
+    claim.witness = smaller.witness;
     this.rows[template.index] = undefined;
     return true;
   }
 
-  /** Whether the pool may have these nodes instead of those, charging each with its largest candidate. */
-  wouldAllow(template: Template, given: readonly Claim[], taken: readonly Claim[]): boolean {
+  /** The rows a node may use if the pool had none of the given ones; undefined if it may have no node then. */
+  rowsInstead(template: Template, given: readonly Claim[]): Bitset | undefined {
     const pool = this.pools[template.index];
-    if (pool === undefined) return true;
-    if (taken.length > given.length && pool.nodes + given.length < taken.length) return false;
-    return pool.limits.every((limit) => {
-      const sum = (claims: readonly Claim[]): number =>
-        claims.reduce((total, each) => total + chargeOf(limit, each), 0);
-      return limit.left + sum(given) - sum(taken) >= 0;
-    });
+    if (pool === undefined) return template.viable;
+    if (pool.nodes + given.length <= 0) return undefined;
+    const room = this.roomWithout(pool, given);
+    if (pool.limits.every(({ most }, index) => most <= (room[index] as number))) return template.viable;
+    const rows = new Uint32Array(template.viable.length);
+    for (const row of membersOf(template.viable)) {
+      const fits = pool.limits.every(({ capacity }, index) => (capacity[row] as number) <= (room[index] as number));
+      if (fits) rows[row >>> 5] = (rows[row >>> 5] as number) | (1 << (row & 31));
+    }
+    return rows;
   }
+
+  /**
+   * These nodes instead of the given ones, charging each with its largest candidate: as they are, or without their largest
+   * types where the pool could not have them all otherwise; undefined if not even so.
+   */
+  fit(template: Template, given: readonly Claim[], taken: readonly Claim[]): readonly Claim[] | undefined {
+    const pool = this.pools[template.index];
+    if (pool === undefined || taken.length === 0) return taken;
+    if (taken.length > given.length && pool.nodes + given.length < taken.length) return undefined;
+    const room = this.roomWithout(pool, given);
+    const areWithin = (claims: readonly Claim[]): boolean =>
+      pool.limits.every((limit, index) => {
+        const sum = claims.reduce((total, each) => total + chargeOf(limit, each), 0);
+        return sum <= (room[index] as number);
+      });
+    if (areWithin(taken)) return taken;
+    for (const times of slack) {
+      const smaller = taken.map((claim) => ({ ...claim, ...withoutLarge(pool, claim, times) }));
+      if (areWithin(smaller)) return smaller;
+    }
+    return undefined;
+  }
+
+  /** By limit: what would be left without the given nodes. */
+  private roomWithout({ limits }: LimitedPool, given: readonly Claim[]): number[] {
+    return limits.map(({ left }, index) =>
+      given.reduce((sum, { index: own }) => sum + (this.charges[own]?.[index] ?? 0), left),
+    );
+  }
+}
+
+/** What is left of a node's rows without those much larger than its cheapest; undefined where it needs them. */
+function withoutLarge(pool: LimitedPool, claim: Claim, times: number): Pick<Claim, 'rows' | 'witness'> | undefined {
+  const { template } = claim;
+  const open = rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined);
+  const cheapest = cheapestOf(claim, open);
+  if (cheapest < 0) return undefined;
+  const isSmall = (row: number): boolean =>
+    pool.limits.every(({ capacity }) => (capacity[row] as number) <= (capacity[cheapest] as number) * times);
+  const rows = new Uint32Array(claim.rows.length);
+  for (const row of membersOf(open))
+    if (isSmall(row)) rows[row >>> 5] = (rows[row >>> 5] as number) | (1 << (row & 31));
+  if (claim.set.hasMinValues && unmetMinValues(claim.set, typesOfRows(template, rows)).size > 0) return undefined;
+  return { rows, witness: cheapest };
 }
 
 function chargeOf(limit: PoolLimit, claim: Claim): number {
@@ -190,6 +240,7 @@ function limitedPool({ limits, rows }: Template): LimitedPool | undefined {
       return {
         column,
         left: limits.amounts[index] as number,
+        atFirst: limits.amounts[index] as number,
         capacity,
         most: capacity[descending[0] ?? 0] ?? 0,
         descending,

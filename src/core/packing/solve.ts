@@ -36,6 +36,8 @@ export interface SolveOptions {
   readonly strictReservations: boolean;
   /** Nodes do without large types where limits would leave pods without a place. */
   readonly usesLimitsUp?: boolean;
+  /** Nodes are packed as if each were the only one under its pool's limits; whether the pool may have them all is open. */
+  readonly countsLimitsAfterwards?: boolean;
   /** What would be if some nodes were gone; absent, the world as it is. */
   readonly whatIf?: WhatIfInputs;
 }
@@ -62,7 +64,9 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
   const nodes = new NodePacking(columns, table, topology, whatIf?.destinations, devices);
   const least = smallestNeed(workload.groups);
   const { strictReservations } = options;
-  const claims = new ClaimPacking(world, { topology, smallestNeed: least, strictReservations, devices });
+  const { countsLimitsAfterwards = false } = options;
+  const smallest = { smallestNeed: least, countsLimitsAfterwards };
+  const claims = new ClaimPacking(world, { topology, strictReservations, devices, ...smallest });
 
   const place = (group: PodGroup, pod: number): Failure | undefined => {
     if (group.needsDevices && devices === undefined) return 'devices';

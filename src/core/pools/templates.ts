@@ -33,6 +33,8 @@ export interface RemainingLimits {
 export interface Template {
   readonly index: number;
   readonly poolName: string;
+  /** Heavier pools come first. */
+  readonly weight: number;
   readonly set: RequirementSet;
   readonly taints: readonly Taint[];
   readonly rows: TemplateRows;
@@ -152,6 +154,7 @@ export function buildTemplate(table: RequirementTable, resources: ResourceTable,
   return {
     index,
     poolName: pool.metadata.name,
+    weight: pool.spec?.weight ?? 0,
     set,
     taints,
     rows,

@@ -1,9 +1,9 @@
 // Random small catalogues: sizes, architectures, a custom type label, offerings that are missing or sold out, reserved
-// capacity, and offerings whose machines are a little larger than usual.
+// capacity, offerings whose machines are a little larger than usual, and few volumes that can be attached.
 import * as fc from 'fast-check';
 import { label } from '../../../src/api/index.ts';
 import type { InstanceTypeSpec, OfferingSpec } from '../../../src/core/index.ts';
-import { reservationKey, zones } from './values.ts';
+import { driver, reservationKey, zones } from './values.ts';
 
 export interface CatalogueOptions {
   reserved: boolean;
@@ -18,6 +18,7 @@ interface TypeShape {
   soldOut: number;
   roomy: boolean;
   reservation: number;
+  attachments: number;
 }
 
 const shape: fc.Arbitrary<TypeShape> = fc.record({
@@ -29,6 +30,7 @@ const shape: fc.Arbitrary<TypeShape> = fc.record({
   soldOut: fc.constantFrom(0, 0, 0, 1, 8, 9, 36),
   roomy: fc.nat({ max: 19 }).map((n) => n === 0),
   reservation: fc.constantFrom(0, 0, 0, 1, 2, 3),
+  attachments: fc.constantFrom(0, 0, 0, 1, 2),
 });
 
 export function catalogue(options: CatalogueOptions): fc.Arbitrary<InstanceTypeSpec[]> {
@@ -97,5 +99,6 @@ function instanceType(s: TypeShape, index: number, options: CatalogueOptions): I
     },
     overhead: { kubeReserved: { cpu: '100m', memory: '200Mi' }, evictionThreshold: { memory: '100Mi' } },
     offerings,
+    ...(s.attachments > 0 ? { volumeAttachmentLimits: { [driver]: s.attachments } } : {}),
   };
 }

@@ -197,11 +197,17 @@ function reservationViolations(read: Read[], cluster: Cluster): string[] {
       }
     }
   }
-  return [...capacity].flatMap(([id, most]) => {
+  const uncounted = read.flatMap(({ node, wanted }) =>
+    node.chosen.capacityType === 'reserved' && !wanted.has(key)
+      ? [`new node ${node.name} would be launched from a reservation that it does not count on`]
+      : [],
+  );
+  const overbooked = [...capacity].flatMap(([id, most]) => {
     const holders = read.filter(({ wanted }) => {
       const ids = wanted.get(key);
       return ids !== undefined && !ids.complement && ids.values.has(id);
     });
     return holders.length > most ? [`reservation ${id} has ${most} places, ${holders.length} nodes count on it`] : [];
   });
+  return [...uncounted, ...overbooked];
 }

@@ -1,0 +1,165 @@
+// Buys the nodes of opened pools anew, if that is worth it: what can be bought, what it promises, and the nodes that come of
+// it, within the limits of their pools.
+
+import { hasBit, type Sliced } from '../../base/index.ts';
+import { addNeed, type Claim, freshClaim, usedFits } from '../packing/claim.ts';
+import { attachableRows } from '../packing/claim-fit.ts';
+import type { PoolLimits } from '../packing/pool-limits.ts';
+import type { Template } from '../pools/templates.ts';
+import type { RequirementSet } from '../requirements/requirement-set.ts';
+import { withAttachments } from '../volumes/pod-volumes.ts';
+import type { GroupStep, PlannedPod } from '../workload.ts';
+import type { World } from '../world.ts';
+import type { LabelledOffer } from './offers.ts';
+import type { PodKind } from './open-claims.ts';
+import { OpenedPile } from './opened-pile.ts';
+import type { Filling } from './pile.ts';
+import { repack } from './repack.ts';
+import { roomWorths, valueOf } from './worths.ts';
+import { isWorthwhile, mostPromising, mostWorthwhile, type Spending } from './worthwhile.ts';
+
+export interface Order {
+  readonly world: World;
+  readonly stepOf: (pod: number) => number;
+  readonly limits: PoolLimits;
+  readonly forAnySaving: boolean;
+}
+
+/** Nodes as they were packed, and those to be bought instead. */
+export interface Bought {
+  readonly given: readonly Claim[];
+  readonly taken: readonly Claim[];
+}
+
+/** Rows that are looked at for all labels together: more where there are more pods, because more is to be saved. */
+const leastRows = 20_000;
+const rowsPerPod = 100;
+const mostRows = 400_000;
+/** Offers times kinds of pods. */
+const mostCombinations = 4_000_000;
+/** A node with as many pods is opened with its like where all together are too many. */
+const crowded = 32;
+
+/** Empty where nodes stay as they were packed. */
+export function* buyAnew(
+  order: Order,
+  templates: readonly Template[],
+  claims: readonly Claim[],
+): Sliced<readonly Bought[]> {
+  const whole = yield* OpenedPile.of(order.world, templates, claims, order.stepOf);
+  if (!hasTooManyRows(whole)) {
+    const taken = yield* buyPile(order, whole);
+    return taken === undefined ? [] : [{ given: claims, taken }];
+  }
+  if (templates.length > 1) return [];
+  const bought: Bought[] = [];
+  for (const given of crowdedAlike(claims)) {
+    const pile = yield* OpenedPile.of(order.world, templates, given, order.stepOf);
+    const taken = hasTooManyRows(pile) ? undefined : yield* buyPile(order, pile);
+    if (taken !== undefined) bought.push({ given, taken });
+  }
+  return bought;
+}
+
+function hasTooManyRows({ templates, choices, pods }: OpenedPile): boolean {
+  const rows = choices.reduce((sum, { at }) => sum + (templates[at] as Template).rows.count, 0);
+  return rows > Math.min(mostRows, leastRows + rowsPerPod * pods);
+}
+
+function crowdedAlike(claims: readonly Claim[]): Claim[][] {
+  const bySet = new Map<RequirementSet, Claim[]>();
+  for (const claim of claims) {
+    if (claim.pods.length < crowded) continue;
+    const alike = bySet.get(claim.set);
+    if (alike) alike.push(claim);
+    else bySet.set(claim.set, [claim]);
+  }
+  return [...bySet.values()];
+}
+
+function* buyPile(order: Order, pile: OpenedPile): Sliced<Claim[] | undefined> {
+  const { kinds, pods } = pile;
+  const before = yield* spendingOn(pile.claims);
+  const bare = yield* pile.bareOffers(order.limits);
+  const all = [...bare.values()].flat();
+  const combinations = all.length * kinds.length;
+  if (all.length === 0 || combinations > mostCombinations) return undefined;
+  const hostRuled = kinds.reduce((sum, { host }) => sum + (host === undefined ? 0 : 1), 0);
+  const worthwhile = order.forAnySaving
+    ? mostWorthwhile(before.cost)
+    : mostPromising(before.cost, { pods, hostRuled, combinations });
+  const counts = Float64Array.from(kinds, ({ count }) => count);
+  const worths = roomWorths(kinds, all, counts);
+  yield;
+  if (valueOf(counts, worths) > worthwhile) return undefined;
+  const offers = yield* pile.withKinds(bare);
+  const fillings = yield* repack(kinds, offers, pile.width, { worthwhile, worths });
+  if (fillings === undefined) return undefined;
+  const bought = fit(order, pile, claimsFrom(order, fillings, pile.podKinds));
+  if (bought === undefined) return undefined;
+  return isWorthwhile(before, yield* spendingOn(bought)) ? bought : undefined;
+}
+
+/** As many types for each node as the limits of its pool leave; undefined where they do not allow all of them. */
+function fit({ limits }: Order, pile: OpenedPile, bought: readonly Claim[]): Claim[] | undefined {
+  const within = new Map<Claim, Claim>();
+  for (const template of pile.templates) {
+    const own = bought.filter((claim) => claim.template === template);
+    const fitting = limits.fit(template, pile.claimsOf(template), own);
+    if (fitting === undefined) return undefined;
+    own.forEach((claim, at) => within.set(claim, fitting[at] as Claim));
+  }
+  return bought.map((claim) => within.get(claim) as Claim);
+}
+
+/** What the nodes cost at the cheapest they can be launched for. */
+export function* spendingOn(claims: readonly Claim[]): Sliced<Spending> {
+  let [price, cost] = [0, 0];
+  for (const claim of claims) {
+    const own = cheapestPrice(claim);
+    price += own;
+    cost += own + claim.template.nodeCostPerHour;
+    yield;
+  }
+  return { price, cost };
+}
+
+function cheapestPrice(claim: Claim): number {
+  const { template, set, rows } = claim;
+  const matching = template.rows.matching(set);
+  let least = Number.POSITIVE_INFINITY;
+  template.rows.cheapest(set).forEach((own, row) => {
+    if (own === undefined || own.price >= least) return;
+    if (hasBit(matching, row) && hasBit(rows, row) && usedFits(claim, row)) least = own.price;
+  });
+  return least;
+}
+
+/** Hands out the pods of each kind in queue order. */
+function claimsFrom(
+  { world, stepOf }: Order,
+  fillings: readonly Filling<LabelledOffer>[],
+  kinds: readonly PodKind[],
+): Claim[] {
+  const next = kinds.map(() => 0);
+  return fillings.map(({ offer, kinds: taken, counts }) => {
+    const { template, set, rows, row } = offer;
+    const claim: Claim = { ...freshClaim(world, template, rows, -1), set, witness: row };
+    taken.forEach((index, at) => {
+      const { need, pods } = kinds[index] as PodKind;
+      for (let count = counts[at] as number; count > 0; count--) {
+        const pod = pods[next[index] as number] as number;
+        next[index] = (next[index] as number) + 1;
+        addNeed(claim, need);
+        claim.pods.push(pod);
+        const { group } = world.workload.pods[pod] as PlannedPod;
+        const { ports } = (group.steps[stepOf(pod)] as GroupStep).constraint;
+        if (ports.length > 0) claim.ports = [...claim.ports, ...ports];
+        if (group.attachments.size > 0) claim.attached = withAttachments(claim.attached, group.attachments);
+      }
+    });
+    claim.rows = attachableRows(claim, claim.rows, claim.attached);
+    claim.pods.sort((left, right) => left - right);
+    return claim;
+  });
+}
