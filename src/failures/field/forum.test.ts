@@ -206,6 +206,82 @@ const texts: readonly [readonly FailureId[], string][] = [
     ['iam/node-role-trust-wrong'],
     'nodeadm[1499]: {"level":"fatal","msg":"Command failed","error":"operation error EC2: DescribeInstances, get identity: get credentials: failed to refresh cached credentials, no EC2 IMDS role found, operation error ec2imds: GetMetadata, http response error StatusCode: 404, request to EC2 IMDS failed"}',
   ],
+  [
+    ['crd/removed-api-version'],
+    'The CustomResourceDefinition "ec2nodeclasses.karpenter.k8s.aws" is invalid: status.storedVersions[0]: Invalid value: "v1beta1": must appear in spec.versions\nThe CustomResourceDefinition "nodeclaims.karpenter.sh" is invalid: status.storedVersions[0]: Invalid value: "v1beta1": must appear in spec.versions',
+  ],
+  [
+    ['crd/removed-api-version'],
+    'Failed to watch *v1.NodeClaim: failed to list *v1.NodeClaim: request to convert CR from an invalid group/version: karpenter.sh/v1beta1',
+  ],
+  [
+    [],
+    'error: upgrade crds failed: CustomResourceDefinition.apiextensions.k8s.io "configconstraints.apps.kubeblocks.io" is invalid: status.storedVersions[0]: Invalid value: "v1": must appear in spec.versions',
+  ],
+  [
+    ['net/discovery-tag-not-cluster-scoped'],
+    '2023-02-13T10:21:47.282Z        ERROR    controller.provisioner  Provisioning failed, launching machine, creating cloud provider machine, with fleet error(s), InvalidParameter: Security group sg-0aaaaaaaaaaaaaaaa and subnet subnet-0bbbbbbbbbbbbbbbb belong to different networks.      {"commit": "8c27519-dirty"}',
+  ],
+  [
+    ['scheduling/zone-locked-no-offering'],
+    '{\n"level": "ERROR",\n"message": "could not schedule pod",\n"error": "no instance type has the required offering, requirements=karpenter.sh/capacity-type In [spot], node.kubernetes.io/instance-type In [r7i.xlarge r7i.2xlarge], topology.kubernetes.io/zone In [ap-northeast-2a], resources={\\"cpu\\":\\"1\\"}"\n}\n핵심 에러: no instance type has the required offering',
+  ],
+  [
+    ['ami/sandbox-image-pull-stuck'],
+    '> Feb 15 19:20:14 ip-10-9-177-41 systemd: sandbox-image.service: main process exited, code=exited, status=2/INVALIDARGUMENT\n> Feb 15 19:20:14 ip-10-9-177-41 systemd: Failed to start pull sandbox image defined in containerd config.toml.\n> Feb 15 19:20:14 ip-10-9-177-41 systemd: Unit sandbox-image.service entered failed state.',
+  ],
+  [
+    ['windows/dns-group-missing'],
+    'PS C:\\kube\\Apps> kubectl exec -i -t dnsutils -- nslookup www.google.com\nServer:         10.100.0.10\nAddress:        10.100.0.10#53\nName:   www.google.com\nAddress: 142.251.167.147\nNSLOOKUP from a Windows Pod (DNS server is not found)\nPS C:\\kube\\Apps> kubectl exec -i -t win-2022-699fbdf69d-rtdlr -- nslookup www.google.com\nServer:  UnKnown\nAddress:  10.100.0.10\nDNS request timed out.\n    timeout was 2 seconds.',
+  ],
+  [
+    ['crd/nodepool-not-ready-because-nodeclass'],
+    '  - lastTransitionTime: "2026-07-13T20:49:06Z"\n    message: Instance profile "not-a-real-profile" not found\n    observedGeneration: 1\n    reason: InstanceProfileNotFound\n    status: "False"\n    type: ValidationSucceeded\n  - lastTransitionTime: "2026-07-13T20:49:06Z"\n    message: ValidationSucceeded=False\n    observedGeneration: 1\n    reason: UnhealthyDependents\n    status: "False"\n    type: Ready',
+  ],
+  [
+    ['scheduling/launch-rejected-by-provider'],
+    '│ {"level":"ERROR","time":"2024-12-09T14:48:32.537Z","logger":"controller","message":"Reconciler error","commit":"0a85efb","controller":"nodeclaim.lifecycle","controllerGroup":"karpenter ││ .sh","controllerKind":"NodeClaim","NodeClaim":{"name":"general-apps-nodepool-vpmpg"},"reconcileID":"82ae0ec6-d802-457c-9fee-049d2f19 ││ e4aa","error":"launching nodeclaim, creating instance, InvalidParameterValue: Value (KarpenterNodeInstanceProfile-experimental-us-east-2-1) for parameter iamInstanceProfile.name is inv ││ alid. Invalid IAM Instance Profile name"}',
+  ],
+  [
+    ['crd/conversion-webhook-wrong-target'],
+    '{"level":"ERROR","time":"2024-09-24T10:10:10.000Z","logger":"controller","message":"Reconciler error","error":"conversion webhook for karpenter.k8s.aws/v1beta1, Kind=EC2NodeClass failed: Post \\"https://karpenter.kube-system.svc:8443/conversion/karpenter.k8s.aws?timeout=30s\\": tls: failed to verify certificate: x509: certificate signed by unknown authority"}',
+  ],
+  [
+    [],
+    'I0913 controller.go:200] custom resource definition "nodepools.karpenter.sh" was updated\n$ helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version 1.6.2 -n kube-system\nRelease "karpenter-crd" has been upgraded. Happy Helming!\nSTATUS: deployed',
+  ],
+  [
+    ['helm/chart-not-found-or-generic-error'],
+    'Error: failed to do request: Head "https://public.ecr.aws/v2/karpenter/karpenter/manifests/1.8.1": dial tcp: lookup public.ecr.aws on 10.1.1.1:53: no such host',
+  ],
+  [
+    ['disruption/consolidation-thrash'],
+    '{"level":"INFO","time":"2025-09-26T10:00:00.000Z","logger":"controller","message":"disrupting node(s)","reason":"underutilized","decision":"replace","disrupted-node-count":1,"replacement-node-count":1,"disrupted-nodes":[{"Node":{"name":"ip-10-0-0-1"},"NodeClaim":{"name":"d-1"},"capacity-type":"on-demand","instance-type":"c6a.xlarge"}],"replacement-nodes":[{"capacity-type":"on-demand","instance-types":"c6a.xlarge"}]}\n{"level":"INFO","time":"2025-09-26T10:06:00.000Z","logger":"controller","message":"disrupting node(s)","reason":"underutilized","decision":"replace","disrupted-node-count":1,"replacement-node-count":1,"disrupted-nodes":[{"Node":{"name":"ip-10-0-0-2"},"NodeClaim":{"name":"d-2"},"capacity-type":"on-demand","instance-type":"c6a.xlarge"}],"replacement-nodes":[{"capacity-type":"on-demand","instance-types":"c6a.xlarge"}]}\n{"level":"INFO","time":"2025-09-26T10:12:00.000Z","logger":"controller","message":"disrupting node(s)","reason":"underutilized","decision":"replace","disrupted-node-count":1,"replacement-node-count":1,"disrupted-nodes":[{"Node":{"name":"ip-10-0-0-3"},"NodeClaim":{"name":"d-3"},"capacity-type":"on-demand","instance-type":"c6a.xlarge"}],"replacement-nodes":[{"capacity-type":"on-demand","instance-types":"c6a.xlarge"}]}\n{"level":"INFO","time":"2025-09-26T10:18:00.000Z","logger":"controller","message":"disrupting node(s)","reason":"underutilized","decision":"replace","disrupted-node-count":1,"replacement-node-count":1,"disrupted-nodes":[{"Node":{"name":"ip-10-0-0-4"},"NodeClaim":{"name":"d-4"},"capacity-type":"on-demand","instance-type":"c6a.xlarge"}],"replacement-nodes":[{"capacity-type":"on-demand","instance-types":"c6a.xlarge"}]}\n{"level":"INFO","time":"2025-09-26T10:24:00.000Z","logger":"controller","message":"disrupting node(s)","reason":"underutilized","decision":"replace","disrupted-node-count":1,"replacement-node-count":1,"disrupted-nodes":[{"Node":{"name":"ip-10-0-0-5"},"NodeClaim":{"name":"d-5"},"capacity-type":"on-demand","instance-type":"c6a.xlarge"}],"replacement-nodes":[{"capacity-type":"on-demand","instance-types":"c6a.xlarge"}]}',
+  ],
+  [
+    [],
+    '{"level":"INFO","time":"2025-09-26T10:00:00.000Z","logger":"controller","message":"disrupting node(s)","reason":"empty","decision":"delete","disrupted-node-count":1,"replacement-node-count":0}\n{"level":"INFO","time":"2025-09-26T14:06:00.000Z","logger":"controller","message":"disrupting node(s)","reason":"drifted","decision":"replace","disrupted-node-count":1,"replacement-node-count":1}',
+  ],
+  [
+    ['net/security-groups-for-pods-slow-start'],
+    'Unsupported: The instance type r8a.xlarge is not supported yet by the vpc resource controller\nFailedScheduling: 0/3 nodes are available: 3 Insufficient vpc.amazonaws.com/pod-eni',
+  ],
+  [
+    ['interruption/queue-not-configured'],
+    'Karpenter env:\n      INTERRUPTION_QUEUE:\n      CLUSTER_NAME: prod\nNodePool requirements: karpenter.sh/capacity-type In ["spot"]\nPods on spot nodes are killed without drain, 2 minute warning is ignored',
+  ],
+  [
+    ['startup/controller-on-managed-node'],
+    '$ kubectl get pods -n kube-system -o wide | grep karpenter\nkarpenter-7d9c6b5f4-abcde  1/1 Running 0 3h 10.0.5.5 ip-10-0-5-5.ec2.internal\n$ kubectl get node ip-10-0-5-5.ec2.internal --show-labels\nip-10-0-5-5.ec2.internal Ready <none> 3h v1.33 karpenter.sh/nodepool=default,karpenter.sh/capacity-type=spot',
+  ],
+  [
+    ['crd/ami-selector-required'],
+    'EC2NodeClass.karpenter.k8s.aws "default" is invalid: spec: Invalid value: "object": must specify amiSelectorTerms',
+  ],
+  [
+    [],
+    '# our runbook\nIf nodes do not join check: aws-auth, security groups, AmazonEKS_CNI_Policy, subnets tagged karpenter.sh/discovery, spot service linked role.\nEverything was green today.',
+  ],
 ];
 
 describe('a text from a forum or an issue tracker', () => {

@@ -18,7 +18,7 @@ export const sandboxImagePullStuck: Failure = {
     {
       words: ['sandbox-image', 'pull-sandbox-image'],
       pattern:
-        /sandbox-image\.service.{0,300}(?:activating \(start\)|timed? ?out|Failed with result|start operation timed out)|pull-sandbox-image\.sh.{0,300}(?:timeout|timed out|deadline exceeded|sleep \d+|failed|runtime error|panic|goroutine|RunAsSubcommand)/i,
+        /sandbox-image\.service.{0,300}(?:activating \(start\)|timed? ?out|Failed with result|start operation timed out|failed|entered failed state|code=exited, status=[1-9])|Failed to start (?:sandbox-image\.service|pull sandbox image)|pull-sandbox-image\.sh.{0,300}(?:timeout|timed out|deadline exceeded|sleep \d+|failed|runtime error|panic|goroutine|RunAsSubcommand)/i,
       until: ['nodeReady', 'podStarted', 'sandboxPulled'],
     },
     {

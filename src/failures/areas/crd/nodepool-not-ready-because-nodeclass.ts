@@ -33,6 +33,15 @@ export const nodepoolNotReadyBecauseNodeclass: Failure = {
       where: ['log', 'cli', 'asked'],
       until: ['launched'],
     },
+    // The node class itself, where a lookup of it failed and no other entry says why.
+    {
+      words: ['instanceprofilenotfound', 'unhealthydependents', 'isready=false', 'sready=false', 'profileready=false'],
+      pattern:
+        /\bInstanceProfileNotFound\b|\b(?:AMIsReady|SubnetsReady|SecurityGroupsReady|InstanceProfileReady)=False\b/,
+      where: ['cli', 'asked'],
+      confidence: 'likely',
+      until: ['launched'],
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {

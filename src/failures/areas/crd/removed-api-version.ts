@@ -1,11 +1,13 @@
 // Manifests and stored objects of API versions that newer releases no longer serve.
 import type { Evidence } from '../../evidence.ts';
 import { controllerDeployments, releaseOf } from '../../facts.ts';
-import type { Failure, Found } from '../../failure.ts';
+import type { Failure, Found, Sighting } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn, refsOf } from '../../found.ts';
 import { anyOf, kinds, texts } from '../../needs.ts';
 import type { Stored } from '../../objects.ts';
+
+const definitions = ['nodepools.karpenter.sh', 'nodeclaims.karpenter.sh', 'ec2nodeclasses.karpenter.k8s.aws'];
 
 const oldKinds = ['Provisioner', 'AWSNodeTemplate', 'Machine'];
 
@@ -23,6 +25,12 @@ export const removedApiVersion: Failure = {
       words: ['no matches for kind', 'not recognized', 'the server doesn', 'could not find the requested resource'],
       pattern:
         /no matches for kind "(?<kind>NodePool|NodeClaim|EC2NodeClass|Provisioner|AWSNodeTemplate|Machine)" in version "(?<version>karpenter\.(?:sh|k8s\.aws)\/v1(?:alpha|beta)\d)"/i,
+    },
+    // Objects stored as v1beta1 under definitions that no longer have it.
+    {
+      words: ['storedversions', 'invalid group/version'],
+      pattern:
+        /"(?<crd>[\w-]+\.karpenter\.(?:sh|k8s\.aws))" is invalid:.{0,300}status\.storedVersions\[\d+\]: Invalid value: "(?<stored>v1(?:alpha|beta)\d)"|request to convert CR from an invalid group\/version: (?<version>karpenter\.(?:sh|k8s\.aws)\/v1(?:alpha|beta)\d)/i,
     },
     {
       words: ["isn't valid for cluster"],
@@ -54,6 +62,8 @@ export const removedApiVersion: Failure = {
   fromText(sightings) {
     const versions = [...new Set(allCaught(sightings, 'version'))];
     const seen = [...new Set(allCaught(sightings, 'kind'))];
+    const stored = sightings.filter(({ around }) => /storedVersions|request to convert CR/.test(around));
+    if (stored.length > 0) return [foundIn(sightings, storedAsOld(stored))];
     return [
       foundIn(sightings, {
         summary: `${seen.join(', ') || 'The manifest'}${versions.length > 0 ? ` of ${versions.join(', ')}` : ''} is not served by this cluster any more.`,
@@ -103,3 +113,19 @@ const isV1 = ({ objects }: Evidence): boolean =>
 
 /** Served as v1beta1 still: read from a cluster in the middle of a migration. */
 const isAppliedOld = ({ object }: Stored): boolean => /\/v1(alpha|beta)\d$/.test(textAt(object, 'apiVersion'));
+
+/** Definitions of 1.1 and later cannot read what is stored in an older version. */
+function storedAsOld(sightings: readonly Sighting[]): { summary: string; fix: string[] } {
+  const named = allCaught(sightings, 'crd');
+  const crds = named.length > 0 ? named : definitions;
+  return {
+    summary: `Objects are still stored as v1beta1, which the definitions of 1.1 and later do not have${named.length > 0 ? `: ${named.join(', ')}` : ''}.`,
+    fix: [
+      'Run a controller and definitions of 1.0.x first: it rewrites every stored object as v1 (annotation karpenter.sh/stored-version-migrated on each).',
+      ...crds.map(
+        (crd) =>
+          `kubectl patch crd ${crd} --subresource=status --type=merge -p '{"status":{"storedVersions":["v1"]}}'  # only when every object of it carries that annotation`,
+      ),
+    ],
+  };
+}

@@ -27,6 +27,14 @@ export const consolidationThrash: Failure = {
       atLeast: 4,
       confidence: 'likely',
     },
+    // Since 1.1 a command is fields: what goes, and what comes instead.
+    {
+      words: ['replacement-nodes'],
+      pattern:
+        /"decision": ?"replace".{0,900}"instance-type": ?"(?<type>[a-z][a-z0-9-]*\.[a-z0-9]+)".{0,400}"replacement-nodes": ?\[[^\]]{0,400}"instance-types": ?"\k<type>\b/i,
+      atLeast: 4,
+      confidence: 'likely',
+    },
     // Removed as not needed, and launched again within the minute, several times.
     {
       words: ['consolidation delete', '"command":"underutilized', 'reason":"underutilized'],

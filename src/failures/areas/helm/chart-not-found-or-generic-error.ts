@@ -38,7 +38,7 @@ export const chartNotFoundOrGenericError: Failure = {
       words: ['public.ecr.aws/v2/karpenter/'],
       pattern:
         /(?:failed to do request|unexpected status).{0,40}https:\/\/public\.ecr\.aws\/v2\/karpenter\/karpenter(?:-crd)?\/manifests\/(?<version>[\w.+-]+)/i,
-      unless: /403|Forbidden|authorization token|i\/o timeout|no such host/i,
+      unless: /403|Forbidden|authorization token/i,
     },
     {
       words: ['failed to download'],

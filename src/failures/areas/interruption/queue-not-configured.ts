@@ -19,7 +19,7 @@ export const queueNotConfigured: Failure = {
     {
       words: ['interruption_queue', 'interruptionqueue'],
       pattern:
-        /INTERRUPTION_QUEUE["']?,? (?:["']?value["']?: ?)?(?:""|'')|settings\.interruptionQueue=(?:""|''|\s|$)|interruptionQueue: ?(?:""|'')/,
+        /INTERRUPTION_QUEUE["']?,? (?:["']?value["']?: ?)?(?:""|'')|settings\.interruptionQueue=(?:""|''|\s|$)|interruptionQueue: ?(?:""|'')|\bINTERRUPTION_QUEUE[:=] ?$/,
       where: ['cli', 'asked'],
       confidence: 'likely',
     },

@@ -21,10 +21,18 @@ export const controllerOnManagedNode: Failure = {
         /(?:evicting pod|evicted pod|Deleting pod|draining).{0,80}\b(?:karpenter|kerf)-[a-z0-9]{6,10}-[a-z0-9]{5}\b.{0,200}karpenter\.sh\/(?:disrupt|nodepool)/i,
       confidence: 'likely',
     },
+    // Tables of kubectl: the node of the controller's pod, and the labels of that node.
+    {
+      words: ['karpenter.sh/nodepool='],
+      pattern:
+        /\b(?:karpenter|kerf)-[a-z0-9]{6,10}-[a-z0-9]{5} \d\/\d Running .{0,80}?(?<node>ip-[\d-]+(?:\.[\w-]+)+|i-[0-9a-f]{8,17})\b.{0,300}\k<node> .{0,300}karpenter\.sh\/nodepool=/i,
+      where: ['asked', 'cli'],
+      confidence: 'likely',
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {
-      summary: 'The controller evicts its own pod: it runs on a node that it manages.',
+      summary: 'The controller runs on a node that it manages.',
       fix: fixFor('kube-system'),
     }),
   ],

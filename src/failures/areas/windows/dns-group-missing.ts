@@ -30,6 +30,13 @@ export const dnsGroupMissing: Failure = {
         /endpointslices\.discovery\.k8s\.io is forbidden: User "system:node:[^"]+" cannot (?:list|watch) resource "endpointslices"/i,
       confidence: 'likely',
     },
+    // What nslookup of Windows prints in a pod where names of the cluster do not resolve.
+    {
+      words: ['dns request timed out'],
+      pattern: /kubectl exec .{0,200}nslookup.{0,160}Server: UnKnown.{0,160}DNS request timed out/i,
+      where: ['asked', 'cli'],
+      confidence: 'likely',
+    },
   ],
   fromText: (sightings, evidence) => [
     foundIn(sightings, {
