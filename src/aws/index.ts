@@ -5,6 +5,7 @@ export {
   type AccountQuestions,
   accountQuestions,
   answerOf,
+  furtherQuestions,
 } from './account/questions.ts';
 export { isServerError } from './aws-errors.ts';
 export type { NodeFacts } from './boot-parts.ts';

@@ -6,6 +6,7 @@
 // 2. No node of the class joined a short while ago: whatever the answers say, it works.
 // Policies that a role lacks, a queue that nothing feeds, a missing role for spot make nodes worse or some launches fail;
 // they are reported and stop nothing.
+import { poolsWithoutImage } from './areas/ami/none-for-cluster-version.ts';
 import { authenticationMode } from './areas/registration/role-mapping.ts';
 import { type Operation, permissionOf } from './aws-answers.ts';
 import { catalogue } from './catalogue.ts';
@@ -26,6 +27,7 @@ const asked: Readonly<Record<FailureId, readonly Operation[]>> = {
   'ami/none-for-cluster-version': [],
   'net/discovery-tag-missing': [],
   'net/subnet-addresses-exhausted': ['ec2-describe-subnets'],
+  'net/cluster-dns-unreachable-from-node': ['eks-describe-cluster'],
   'interruption/events-not-delivered': ['sqs-get-queue-attributes', 'events-list-rules'],
   'windows/support-not-enabled': [],
 };
@@ -69,6 +71,8 @@ export function stopsLaunches(finding: Finding, evidence: Evidence): boolean {
       return isEverySubnetFull(evidence);
     case 'iam/ebs-kms-key-denied':
       return isAboutKeyState(finding);
+    case 'ami/none-for-cluster-version':
+      return isEveryPoolWithoutImage(evidence);
     default:
       return false;
   }
@@ -93,6 +97,12 @@ function isEverySubnetFull({ objects, aws }: Evidence): boolean {
     .of('EC2NodeClass')
     .flatMap(({ object }) => listAt(object, 'status', 'subnets').map((one) => textAt(one, 'id')));
   return own.length > 0 && own.every((id) => (free.get(id) ?? 1) <= 0);
+}
+
+/** A class from which some pool can launch goes on. */
+function isEveryPoolWithoutImage(evidence: Evidence): boolean {
+  const pools = evidence.objects.of('NodePool');
+  return pools.length > 0 && poolsWithoutImage(evidence).length === pools.length;
 }
 
 /** An ended instance is a suspicion about the key; only what KMS says of the key itself is proof. */

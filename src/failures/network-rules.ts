@@ -48,7 +48,7 @@ function comesFrom(rule: unknown, callers: readonly string[], addresses: readonl
 }
 
 /** What is not of this shape is taken as within. */
-function isWithin(address: string, range: string): boolean {
+export function isWithin(address: string, range: string): boolean {
   const [base = '', length = '32'] = range.split('/');
   const [own, net, shift] = [numberOf(address), numberOf(base), 32 - Number(length)];
   if (own === undefined || net === undefined || !Number.isInteger(shift) || shift < 0) return true;

@@ -2,7 +2,7 @@
 // happens when answers are missing, wrong or late.
 import { setImmediate as settle } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { conditionOf, type EC2NodeClass, ec2NodeClassConditions, type NodeClaim } from '../../api/index.ts';
+import { conditionOf, type EC2NodeClass, ec2NodeClassConditions, type NodeClaim, type NodePool } from '../../api/index.ts';
 import { VirtualClock } from '../../base/index.ts';
 import type { ControllerContext } from '../../controllers/index.ts';
 import { recordedEvents, recordedLog } from '../../controllers/testing/records.testing.ts';
@@ -50,6 +50,7 @@ const nodeClass = (): EC2NodeClass =>
 
 let account: Record<string, object | string>;
 let claims: NodeClaim[];
+let pools: NodePool[];
 let world: ReturnType<typeof open>;
 
 function open() {
@@ -60,7 +61,7 @@ function open() {
     clock,
     log,
     recorder: events,
-    cluster: { nodePools: { list: () => [] }, claims: { list: () => claims } },
+    cluster: { nodePools: { list: () => pools }, claims: { list: () => claims } },
     cacheOf: () => ({ get: () => state.held, values: () => [state.held] }),
     time: { problem: () => state.clockProblem, aheadMs: () => 0 },
   } as unknown as ControllerContext;
@@ -98,6 +99,7 @@ function open() {
 beforeEach(() => {
   account = sound();
   claims = [];
+  pools = [];
   world = open();
 });
 
@@ -170,7 +172,61 @@ describe('a class is paused', () => {
   });
 });
 
+const poolFor = (name: string, architecture: string): NodePool =>
+  ({
+    metadata: { name },
+    spec: {
+      template: {
+        spec: {
+          nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' },
+          requirements: [{ key: 'kubernetes.io/arch', operator: 'In', values: [architecture] }],
+        },
+      },
+    },
+  }) as unknown as NodePool;
+const amdImage = [
+  { id: 'ami-1', name: 'golden', requirements: [{ key: 'kubernetes.io/arch', operator: 'In', values: ['amd64'] }] },
+];
+
+test('images for none of the architectures that its pools ask for pause a class, for some of them they do not', async () => {
+  world.state.held = { ...world.state.held, status: { ...world.state.held.status, amis: amdImage } };
+  pools = [poolFor('arm', 'arm64')];
+  await twice();
+  expect(paused()?.message).toContain('allows only arm64, and the images of EC2NodeClass default are for amd64');
+  expect(paused()?.message).toContain('(ami/none-for-cluster-version: ');
+  pools.push(poolFor('amd', 'amd64'));
+  await world.look();
+  expect(paused()).toBeUndefined();
+  expect(world.events.list.map(({ message }) => message).join()).toContain('Launches go on: NodePool arm allows only');
+});
+
+test('a key of its volumes that KMS calls disabled pauses a class, one that may not be asked about does not', async () => {
+  const key = 'arn:aws:kms:us-east-1:111122223333:key/1111';
+  const { held } = world.state;
+  world.state.held = {
+    ...held,
+    spec: { ...held.spec, blockDeviceMappings: [{ deviceName: '/dev/xvda', ebs: { kmsKeyID: key } }] },
+  };
+  account['kms-describe-key-1111'] = denied('DescribeKey');
+  await twice();
+  expect(paused()).toBeUndefined();
+  account['kms-describe-key-1111'] = { KeyMetadata: { KeyId: '1111', Arn: key, KeyState: 'Disabled' } };
+  await twice();
+  expect(paused()?.message).toContain('aws kms enable-key --key-id 1111');
+});
+
 describe('a class is not paused', () => {
+  test('for an address of DNS that is not of the cluster: that is reported', async () => {
+    const { held } = world.state;
+    world.state.held = { ...held, spec: { ...held.spec, kubelet: { clusterDNS: ['10.100.0.10'] } } };
+    const { cluster } = sound()['eks-describe-cluster'] as { cluster: object };
+    const kubernetesNetworkConfig = { serviceIpv4Cidr: '172.20.0.0/16' };
+    account['eks-describe-cluster'] = { cluster: { ...cluster, kubernetesNetworkConfig } };
+    await twice();
+    expect(paused()).toBeUndefined();
+    expect(world.events.list.map(({ message }) => message).join()).toContain('gives its nodes 10.100.0.10 for DNS');
+  });
+
   test('for subnets that are nearly full: that is reported', async () => {
     account['ec2-describe-subnets'] = { Subnets: [{ SubnetId: 'subnet-1', AvailableIpAddressCount: 3 }] };
     await twice();

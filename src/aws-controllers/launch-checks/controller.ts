@@ -161,6 +161,8 @@ function concerns(id: FailureId, { spec }: EC2NodeClass, { interruptionQueue }: 
   switch (id) {
     case 'iam/ebs-kms-key-denied':
       return spec.blockDeviceMappings?.some(({ ebs }) => ebs?.kmsKeyID !== undefined) === true;
+    case 'net/cluster-dns-unreachable-from-node':
+      return (spec.kubelet?.clusterDNS ?? []).length > 0;
     case 'interruption/events-not-delivered':
       return interruptionQueue !== '';
     default:

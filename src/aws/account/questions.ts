@@ -8,6 +8,7 @@ import {
   DescribeSubnetsCommand,
   DescribeVpcEndpointsCommand,
   GetConsoleOutputCommand,
+  GetEbsDefaultKmsKeyIdCommand,
   GetEbsEncryptionByDefaultCommand,
 } from '@aws-sdk/client-ec2';
 import {
@@ -83,6 +84,7 @@ export function accountQuestions(
   const spotRole = 'AWSServiceRoleForEC2Spot';
   add(`iam-get-role-${spotRole}`, () => iam.send(new GetRoleCommand({ RoleName: spotRole })));
   add('ec2-get-ebs-encryption-by-default', () => ec2.send(new GetEbsEncryptionByDefaultCommand({})));
+  add('ec2-get-ebs-default-kms-key-id', () => ec2.send(new GetEbsDefaultKmsKeyIdCommand({})));
   add('ec2-describe-vpc-endpoints', () =>
     allPages('VpcEndpoints', (page) => ec2.send(new DescribeVpcEndpointsCommand(page))),
   );
@@ -130,6 +132,21 @@ export function accountQuestions(
   for (const id of asked.silentInstances.slice(0, mostConsoles))
     add(`ec2-get-console-output-${id}`, () => consoleOutput(ec2, id));
   return questions;
+}
+
+/** More rules than this say the same. */
+const mostRules = 20;
+
+/** What an answer leads to: where the rules of EventBridge send what concerns instances. */
+export function furtherQuestions({ json }: AccountClients, answer: AccountAnswer): AccountQuestion[] {
+  if (answer.kind !== 'answer' || answer.name !== 'events-list-rules') return [];
+  const { Rules = [] } = answer.body as { Rules?: { Name?: string; EventPattern?: string }[] };
+  return Rules.filter(({ EventPattern = '' }) => /aws\.(?:ec2|health)/.test(EventPattern))
+    .slice(0, mostRules)
+    .map(({ Name = '' }) => ({
+      name: `events-list-targets-by-rule-${Name}`,
+      ask: () => allPages('Targets', (page) => json.ask('events', 'ListTargetsByRule', { Rule: Name, ...page })),
+    }));
 }
 
 /** As the aws command prints it: without the SDK's own field; a refusal with its code. */

@@ -137,6 +137,7 @@ describe('the policies and the code agree', () => {
     const ofDoctor = new Set([
       'ec2:DescribeRouteTables',
       'ec2:DescribeVpcEndpoints',
+      'ec2:GetEbsDefaultKmsKeyId',
       'ec2:GetEbsEncryptionByDefault',
       'eks:ListPodIdentityAssociations',
       'iam:ListOpenIDConnectProviders',

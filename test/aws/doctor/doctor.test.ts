@@ -1,6 +1,11 @@
 // Accounts that are set up wrong, diagnosed through the API of AWS; each fix is applied as printed, and the finding is gone.
 import { DescribeSubnetsCommand, EC2Client } from '@aws-sdk/client-ec2';
-import { EKSClient } from '@aws-sdk/client-eks';
+import {
+  CreateAccessEntryCommand,
+  CreateClusterCommand,
+  DeleteAccessEntryCommand,
+  EKSClient,
+} from '@aws-sdk/client-eks';
 import {
   CreateRoleCommand,
   CreateServiceLinkedRoleCommand,
@@ -8,11 +13,16 @@ import {
   UpdateAssumeRolePolicyCommand,
 } from '@aws-sdk/client-iam';
 import { CreateQueueCommand, GetQueueUrlCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { beforeEach, expect, test } from 'vitest';
-import { type AwsClients, accountQuestions, answerOf } from '../../../src/aws/index.ts';
+import { jsonServices } from '../../../src/aws/clients/json-services.ts';
+import { requestMetrics } from '../../../src/aws/clients/request-metrics.ts';
+import { type AwsClients, accountQuestions, answerOf, furtherQuestions } from '../../../src/aws/index.ts';
 import { Gathering } from '../../../src/cli/doctor/gather.ts';
 import { questionsOf } from '../../../src/cli/doctor/live/questions.ts';
+import { recordedMetrics } from '../../../src/controllers/testing/records.testing.ts';
 import { catalogue, type Diagnosis, diagnose } from '../../../src/failures/index.ts';
+import { RealClock } from '../../../src/runtime/index.ts';
 import { useAwsEmulator } from '../../setup/use-aws-emulator.ts';
 
 const emulator = useAwsEmulator();
@@ -28,8 +38,14 @@ beforeEach(async () => {
     eks: new EKSClient(options),
     iam: new IAMClient(options),
     sqs: new SQSClient(options),
-    // The emulator has no EventBridge and no keys: as for someone who may not ask.
-    json: { ask: () => Promise.reject(Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' })) },
+    json: jsonServices({
+      region: 'us-east-1',
+      env: { AWS_ENDPOINT_URL: options.endpoint },
+      credentials: async () => options.credentials,
+      handler: new NodeHttpHandler({ requestTimeout: 20_000 }),
+      clock: new RealClock(),
+      metrics: requestMetrics(recordedMetrics()),
+    }),
   };
 });
 
@@ -71,8 +87,10 @@ async function diagnosed(items: readonly object[] = objects): Promise<Diagnosis>
   gathering.addObjects('objects/all.json', JSON.stringify({ kind: 'List', items }));
   const asked = questionsOf(gathering.soFar(), 'prod');
   if (asked === undefined) throw new Error('nothing to ask');
-  for (const question of accountQuestions(clients, asked)) {
+  const questions = accountQuestions(clients, asked);
+  for (const question of questions) {
     const answer = await answerOf(question);
+    questions.push(...furtherQuestions(clients, answer));
     const path = `aws/${answer.name}.${answer.kind === 'answer' ? 'json' : 'err'}`;
     const text = answer.kind === 'answer' ? JSON.stringify(answer.body) : answer.text;
     await gathering.add({ kind: 'entry', entry: { path, chunks: bytesOf(text) } }, 'live');
@@ -96,6 +114,20 @@ async function run(command: string): Promise<void> {
     );
   else if (command.startsWith('aws iam create-service-linked-role'))
     await clients.iam.send(new CreateServiceLinkedRoleCommand({ AWSServiceName: option('aws-service-name') }));
+  else if (command.startsWith('aws eks create-access-entry'))
+    await clients.eks.send(
+      new CreateAccessEntryCommand({
+        clusterName: option('cluster-name'),
+        principalArn: option('principal-arn'),
+        type: option('type'),
+      }),
+    );
+  else if (command.startsWith('aws eks delete-access-entry'))
+    await clients.eks.send(
+      new DeleteAccessEntryCommand({ clusterName: option('cluster-name'), principalArn: option('principal-arn') }),
+    );
+  else if (command.startsWith('aws kms enable-key'))
+    await clients.json.ask('kms', 'EnableKey', { KeyId: option('key-id') });
   else throw new Error(`not a command that is known here: ${command}`);
 }
 
@@ -148,6 +180,66 @@ test('an account that never used spot', async () => {
   expect(found(await diagnosed(), 'iam/spot-service-linked-role-missing')).toBeUndefined();
 });
 
+/** The role, sound in itself, and a cluster that knows nodes by access entries. */
+async function cluster(): Promise<string> {
+  const { Role } = await clients.iam.send(
+    new CreateRoleCommand({ RoleName: role, AssumeRolePolicyDocument: trusting('ec2.amazonaws.com') }),
+  );
+  await clients.eks.send(
+    new CreateClusterCommand({ name: 'prod', version: '1.34', roleArn: Role?.Arn, resourcesVpcConfig: {} }),
+  );
+  emulator().control.setCluster({ name: 'prod', accessConfig: { authenticationMode: 'API' } });
+  return Role?.Arn ?? '';
+}
+
+test('a role without an access entry, and one whose entry is of another type', async () => {
+  const principalArn = await cluster();
+  const id = 'registration/node-role-not-mapped';
+  const unmapped = found(await diagnosed(), id);
+  expect(unmapped).toMatchObject({ confidence: 'certain', severity: 'critical' });
+  await run(unmapped?.fix[0] ?? '');
+  expect(found(await diagnosed(), id)).toBeUndefined();
+
+  await clients.eks.send(new DeleteAccessEntryCommand({ clusterName: 'prod', principalArn }));
+  await clients.eks.send(new CreateAccessEntryCommand({ clusterName: 'prod', principalArn, type: 'STANDARD' }));
+  const ofWrongType = found(await diagnosed(), id);
+  expect(ofWrongType?.summary).toContain('STANDARD');
+  for (const command of ofWrongType?.fix.filter((one) => one.startsWith('aws ')) ?? []) await run(command);
+  expect(found(await diagnosed(), id)).toBeUndefined();
+});
+
+test('a key of volumes that was disabled', async () => {
+  await cluster();
+  const { KeyMetadata } = (await clients.json.ask('kms', 'CreateKey', {})) as { KeyMetadata: { KeyId: string } };
+  const { KeyId } = KeyMetadata;
+  const [nodeClass, ...rest] = structuredClone(objects);
+  const blockDeviceMappings = [{ deviceName: '/dev/xvda', ebs: { encrypted: true, kmsKeyID: KeyId } }];
+  const encrypted = [{ ...nodeClass, spec: { ...nodeClass?.spec, blockDeviceMappings } }, ...rest];
+  const id = 'iam/ebs-kms-key-denied';
+  expect(found(await diagnosed(encrypted), id)).toBeUndefined();
+  await clients.json.ask('kms', 'DisableKey', { KeyId });
+  const finding = found(await diagnosed(encrypted), id);
+  expect(finding).toMatchObject({ confidence: 'certain', summary: expect.stringContaining('is Disabled') });
+  await run(finding?.fix[0] ?? '');
+  expect(found(await diagnosed(encrypted), id)).toBeUndefined();
+});
+
+const patterns: Record<string, object> = {
+  spot: { source: ['aws.ec2'], 'detail-type': ['EC2 Spot Instance Interruption Warning'] },
+  rebalance: { source: ['aws.ec2'], 'detail-type': ['EC2 Instance Rebalance Recommendation'] },
+  state: { source: ['aws.ec2'], 'detail-type': ['EC2 Instance State-change Notification'] },
+  health: { source: ['aws.health'], 'detail-type': ['AWS Health Event'] },
+};
+
+/** A rule for each kind of event, all of which send to this queue. */
+async function feed(queue: string): Promise<void> {
+  for (const [Name, pattern] of Object.entries(patterns)) {
+    await clients.json.ask('events', 'PutRule', { Name, EventPattern: JSON.stringify(pattern) });
+    const Targets = [{ Id: 'queue', Arn: `arn:aws:sqs:us-east-1:123456789012:${queue}` }];
+    await clients.json.ask('events', 'PutTargets', { Rule: Name, Targets });
+  }
+}
+
 test('a queue that is not there, and then one that no event may enter', async () => {
   await clients.iam.send(
     new CreateRoleCommand({ RoleName: role, AssumeRolePolicyDocument: trusting('ec2.amazonaws.com') }),
@@ -168,5 +260,11 @@ test('a queue that is not there, and then one that no event may enter', async ()
       Attributes: { Policy: JSON.stringify({ Version: '2012-10-17', Statement: [statement] }) },
     }),
   );
+  // No rule yet; then rules of another cluster; then our own.
+  expect(found(await diagnosed(), 'interruption/events-not-delivered')?.summary).toContain('no rule for spot');
+  await clients.sqs.send(new CreateQueueCommand({ QueueName: 'other' }));
+  await feed('other');
+  expect(found(await diagnosed(), 'interruption/events-not-delivered')?.summary).toContain('does not target the queue');
+  await feed('prod');
   expect(found(await diagnosed(), 'interruption/events-not-delivered')).toBeUndefined();
 });

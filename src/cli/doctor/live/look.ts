@@ -60,9 +60,14 @@ export async function* lookAtCluster(
   const clients = await accountClients(options);
   if (clients === undefined) return;
   // Brings the AWS SDK with it, which no other command should wait for.
-  const { accountQuestions, answerOf } = await import('../../../aws/index.ts');
+  const { accountQuestions, answerOf, furtherQuestions } = await import('../../../aws/index.ts');
   try {
-    for (const question of accountQuestions(clients, asked)) yield fileOf(await answerOf(question));
+    const questions = accountQuestions(clients, asked);
+    for (const question of questions) {
+      const answer = await answerOf(question);
+      questions.push(...furtherQuestions(clients, answer));
+      yield fileOf(answer);
+    }
   } finally {
     clients.destroy();
   }

@@ -35,6 +35,13 @@ export function questionsOf(evidence: Evidence, given: string | undefined): Acco
     profiles: [...new Set(classes.map(({ object }) => textAt(object, 'spec', 'instanceProfile')))].filter(
       (one) => one !== '',
     ),
+    keys: [
+      ...new Set(
+        classes.flatMap(({ object }) =>
+          listAt(object, 'spec', 'blockDeviceMappings').map((one) => textAt(one, 'ebs', 'kmsKeyID')),
+        ),
+      ),
+    ].filter((one) => one !== ''),
     silentInstances: unregisteredClaims(evidence)
       .map(instanceOf)
       .filter((id) => id !== ''),

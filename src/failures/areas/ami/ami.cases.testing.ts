@@ -4,6 +4,24 @@ import { condition, type FailureCase, object } from '../../case.testing.ts';
 const nodeClass = (spec: object, conditions: object[] = [], status: object = {}): object =>
   object('EC2NodeClass', 'default', { spec, status: { conditions, ...status } });
 
+const imagesFor = (...architectures: string[]): object =>
+  nodeClass({ amiSelectorTerms: [{ name: 'golden-*', owner: 'self' }] }, [condition('AMIsReady', 'True')], {
+    amis: architectures.map((one) => ({
+      id: `ami-${one}`,
+      name: `golden-${one}`,
+      requirements: [{ key: 'kubernetes.io/arch', operator: 'In', values: [one] }],
+    })),
+  });
+
+const poolOf = (requirements: object[]): object =>
+  object('NodePool', 'default', {
+    spec: {
+      template: {
+        spec: { nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' }, requirements },
+      },
+    },
+  });
+
 export const amiCases: readonly FailureCase[] = [
   {
     id: 'ami/unintended-image-selected',
@@ -46,6 +64,37 @@ export const amiCases: readonly FailureCase[] = [
       nodeClass({ amiFamily: 'AL2023', amiSelectorTerms: [{ id: 'ami-071a9f2683c2da4bd' }] }, [], {
         amis: [{ id: 'ami-071a9f2683c2da4bd', name: 'golden-7' }],
       }),
+    ],
+  },
+  {
+    id: 'ami/none-for-cluster-version',
+    name: 'a pool of another architecture than the images',
+    objects: [imagesFor('amd64'), poolOf([{ key: 'kubernetes.io/arch', operator: 'In', values: ['arm64'] }])],
+    confidence: 'certain',
+    fix: ['kubectl patch ec2nodeclass default', 'al2023@latest'],
+  },
+  {
+    id: 'ami/none-for-cluster-version',
+    name: 'a pool that lists only Graviton types',
+    objects: [
+      imagesFor('amd64'),
+      poolOf([{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['m7g.large', 'c8gn.xlarge'] }]),
+    ],
+    confidence: 'certain',
+  },
+  {
+    id: 'ami/none-for-cluster-version',
+    name: 'a pool of both architectures with images for one',
+    nearMiss: true,
+    objects: [imagesFor('amd64'), poolOf([{ key: 'kubernetes.io/arch', operator: 'Exists' }])],
+  },
+  {
+    id: 'ami/none-for-cluster-version',
+    name: 'images for both architectures',
+    nearMiss: true,
+    objects: [
+      imagesFor('amd64', 'arm64'),
+      poolOf([{ key: 'karpenter.k8s.aws/instance-family', operator: 'In', values: ['m7g'] }]),
     ],
   },
   {

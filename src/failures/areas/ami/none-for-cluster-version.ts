@@ -1,4 +1,5 @@
 // The selector matches no image. Most often: AL2 on a version of Kubernetes for which EKS publishes none.
+import { imageArchitectures, poolArchitectures } from '../../architectures.ts';
 import type { Evidence } from '../../evidence.ts';
 import { minorVersion } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
@@ -6,6 +7,7 @@ import { listAt, textAt } from '../../fields.ts';
 import { conditionItem, fieldItem, foundIn } from '../../found.ts';
 import { kinds } from '../../needs.ts';
 import { conditionOf, refOf, type Stored } from '../../objects.ts';
+import { nodeClassNameOf } from '../../relations.ts';
 
 /** The first minor version for which EKS publishes no AL2 image. */
 const firstWithoutAl2 = 33;
@@ -50,36 +52,78 @@ export const noneForClusterVersion: Failure = {
     }),
   ],
   check(evidence): Found[] {
-    return evidence.objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
-      const ready = conditionOf(nodeClass.object, 'AMIsReady');
-      const isAl2 = usesAl2(nodeClass) && isPastAl2(evidence);
-      const isUnmatched =
-        ready?.status === 'False' &&
-        /AMINotFound|UnsupportedAlias|did not match any/.test(`${ready.reason} ${ready.message}`);
-      if (!isUnmatched && !(isAl2 && listAt(nodeClass.object, 'status', 'amis').length === 0)) return [];
-      return [
-        {
-          confidence: 'certain',
-          summary: isAl2
-            ? `EC2NodeClass ${nodeClass.name} asks for AL2 images, which EKS does not publish for Kubernetes 1.${minorVersion(evidence)}.`
-            : `The image selector of EC2NodeClass ${nodeClass.name} matches no image.`,
-          objects: [refOf(nodeClass)],
-          evidence: [
-            ...(ready === undefined ? [] : [conditionItem(nodeClass, ready)]),
-            fieldItem(
-              nodeClass,
-              'spec.amiSelectorTerms',
-              JSON.stringify(listAt(nodeClass.object, 'spec', 'amiSelectorTerms')),
-            ),
-          ],
-          fix: fixFor(nodeClass.name),
-          key: nodeClass.name,
-        },
-      ];
-    });
+    return [...unmatched(evidence), ...poolsWithoutImage(evidence).map(withoutImage)];
   },
   explains: ['crd/nodepool-not-ready-because-nodeclass', 'scheduling/no-usable-nodepool'],
 };
+
+function unmatched(evidence: Evidence): Found[] {
+  return evidence.objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
+    const ready = conditionOf(nodeClass.object, 'AMIsReady');
+    const isAl2 = usesAl2(nodeClass) && isPastAl2(evidence);
+    const isUnmatched =
+      ready?.status === 'False' &&
+      /AMINotFound|UnsupportedAlias|did not match any/.test(`${ready.reason} ${ready.message}`);
+    if (!isUnmatched && !(isAl2 && listAt(nodeClass.object, 'status', 'amis').length === 0)) return [];
+    return [
+      {
+        confidence: 'certain',
+        summary: isAl2
+          ? `EC2NodeClass ${nodeClass.name} asks for AL2 images, which EKS does not publish for Kubernetes 1.${minorVersion(evidence)}.`
+          : `The image selector of EC2NodeClass ${nodeClass.name} matches no image.`,
+        objects: [refOf(nodeClass)],
+        evidence: [
+          ...(ready === undefined ? [] : [conditionItem(nodeClass, ready)]),
+          fieldItem(
+            nodeClass,
+            'spec.amiSelectorTerms',
+            JSON.stringify(listAt(nodeClass.object, 'spec', 'amiSelectorTerms')),
+          ),
+        ],
+        fix: fixFor(nodeClass.name),
+        key: nodeClass.name,
+      },
+    ];
+  });
+}
+
+interface WithoutImage {
+  pool: Stored;
+  nodeClass: Stored;
+  asked: readonly string[];
+  offered: readonly string[];
+}
+
+/** NodePools none of whose architectures the images of their class are for: nothing can be launched from them. */
+export function poolsWithoutImage(evidence: Evidence): WithoutImage[] {
+  return evidence.objects.of('NodePool').flatMap((pool): WithoutImage[] => {
+    const nodeClass = evidence.objects.find('EC2NodeClass', nodeClassNameOf(pool));
+    if (nodeClass === undefined) return [];
+    const offered = imageArchitectures(nodeClass);
+    const asked = poolArchitectures(pool, evidence);
+    if (offered === undefined || asked === undefined || asked.length === 0) return [];
+    return asked.some((one) => offered.includes(one)) ? [] : [{ pool, nodeClass, asked, offered }];
+  });
+}
+
+function withoutImage({ pool, nodeClass, asked, offered }: WithoutImage): Found {
+  const [image] = listAt(nodeClass.object, 'status', 'amis');
+  return {
+    confidence: 'certain',
+    summary: `NodePool ${pool.name} allows only ${asked.join(', ')}, and the images of EC2NodeClass ${nodeClass.name} are for ${offered.join(', ')}: nothing can be launched from it.`,
+    objects: [refOf(pool)],
+    evidence: [
+      fieldItem(nodeClass, 'status.amis', `${textAt(image, 'name') || textAt(image, 'id')} for ${offered.join(', ')}`),
+      fieldItem(pool, 'kubernetes.io/arch', asked.join(', ')),
+    ],
+    fix: [
+      `kubectl patch ec2nodeclass ${nodeClass.name} --type=merge -p '{"spec":{"amiSelectorTerms":[{"alias":"al2023@latest"}]}}'  # an alias has images for both architectures; pin a release in production`,
+      `Or let NodePool ${pool.name} use ${offered.join(', ')}: kubernetes.io/arch In [${offered.join(', ')}].`,
+    ],
+    explains: ['scheduling/no-instance-type-fits'],
+    key: `${nodeClass.name}/${pool.name}`,
+  };
+}
 
 const isPastAl2 = (evidence: Evidence): boolean => (minorVersion(evidence) ?? 0) >= firstWithoutAl2;
 

@@ -8,12 +8,18 @@ import { aroundOf, caught, foundIn, refsOf } from '../../found.ts';
 import { coversAction, isAllow, policyOf, statementsOf } from '../../iam-policy.ts';
 import { answer, anyOf } from '../../needs.ts';
 
-/** What a rule's pattern must name, and the words for it. */
-const wantedEvents: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/EC2 Spot Instance Interruption Warning/, 'spot interruption warnings'],
-  [/EC2 Instance Rebalance Recommendation/, 'rebalance recommendations'],
-  [/EC2 Instance State-change Notification/, 'instance state changes'],
-  [/AWS Health Event/, 'health events'],
+interface WantedEvent {
+  source: string;
+  type: string;
+  words: string;
+}
+
+/** What rules must let through, and the words for it. */
+const wantedEvents: readonly WantedEvent[] = [
+  { source: 'aws.ec2', type: 'EC2 Spot Instance Interruption Warning', words: 'spot interruption warnings' },
+  { source: 'aws.ec2', type: 'EC2 Instance Rebalance Recommendation', words: 'rebalance recommendations' },
+  { source: 'aws.ec2', type: 'EC2 Instance State-change Notification', words: 'instance state changes' },
+  { source: 'aws.health', type: 'AWS Health Event', words: 'health events' },
 ];
 
 export const eventsNotDelivered: Failure = {
@@ -131,19 +137,17 @@ function ruleProblems({ aws }: Evidence, queue: string | undefined): Problem[] {
   if (!aws.isAnswered('events-list-rules')) return [];
   const rules = aws.items('events-list-rules').filter(({ item }) => textAt(item, 'State') !== 'DISABLED');
   const source = aws.of('events-list-rules')[0]?.source ?? 'aws/events-list-rules.json';
-  const missing = wantedEvents.filter(
-    ([pattern]) => !rules.some(({ item }) => pattern.test(textAt(item, 'EventPattern'))),
-  );
+  const missing = wantedEvents.filter((event) => !rules.some(({ item }) => letsThrough(item, event)));
   const problems: Problem[] = [];
   if (missing.length > 0) {
-    const names = missing.map(([, name]) => name).join(', ');
+    const names = missing.map(({ words }) => words).join(', ');
     problems.push({
       says: `no rule for ${names}`,
       item: { source, text: `rules: ${ruleNames(rules)}; none matches ${names}` },
     });
   }
   const untargeted = rules.filter(({ item }) => {
-    if (!wantedEvents.some(([pattern]) => pattern.test(textAt(item, 'EventPattern')))) return false;
+    if (!wantedEvents.some((event) => letsThrough(item, event))) return false;
     const listed = aws.of('events-list-targets-by-rule').filter(({ suffix }) => suffix === textAt(item, 'Name'));
     return (
       listed.length > 0 &&
@@ -156,6 +160,18 @@ function ruleProblems({ aws }: Evidence, queue: string | undefined): Problem[] {
       item: { source: `aws/events-list-targets-by-rule-${textAt(item, 'Name')}.json`, text: 'no target is the queue' },
     });
   return problems;
+}
+
+/** A pattern without a field lets all of it through; what is not a list of words is taken as a match. */
+function letsThrough(rule: unknown, { source, type }: WantedEvent): boolean {
+  const pattern = policyOf(textAt(rule, 'EventPattern'));
+  if (pattern === undefined) return false;
+  const admits = (field: string, wanted: string): boolean => {
+    const values = at(pattern, field);
+    if (values === undefined) return true;
+    return !Array.isArray(values) || values.some((value) => typeof value !== 'string' || value === wanted);
+  };
+  return admits('source', source) && admits('detail-type', type);
 }
 
 const isQueue = (arn: string, queue: string | undefined): boolean =>

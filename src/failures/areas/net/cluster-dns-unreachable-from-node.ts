@@ -1,10 +1,10 @@
 // New nodes that cannot reach CoreDNS on the old ones.
 import type { Evidence } from '../../evidence.ts';
 import type { Failure, Found } from '../../failure.ts';
-import { listAt, textAt } from '../../fields.ts';
+import { listAt, textAt, textsAt } from '../../fields.ts';
 import { fieldItem, foundIn } from '../../found.ts';
 import { answer, kinds } from '../../needs.ts';
-import { type Group, securityGroup } from '../../network-rules.ts';
+import { type Group, isWithin, securityGroup } from '../../network-rules.ts';
 import { refOf } from '../../objects.ts';
 
 export const clusterDnsUnreachableFromNode: Failure = {
@@ -37,33 +37,68 @@ export const clusterDnsUnreachableFromNode: Failure = {
       fix: fixFor('"$NODE_GROUP"', '"$CLUSTER_GROUP"'),
     }),
   ],
-  check(evidence): Found[] {
-    const others = groupsOfOtherNodes(evidence);
-    if (others.length === 0) return [];
-    return evidence.objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
-      const own = listAt(nodeClass.object, 'status', 'securityGroups').map((one) => textAt(one, 'id'));
-      const shared = own
-        .filter((id) => others.includes(id))
-        .flatMap((id): Group[] => [securityGroup(evidence, id)].filter((one) => one !== undefined));
-      const targets = others.flatMap((id): Group[] => [securityGroup(evidence, id)].filter((one) => one !== undefined));
-      if (own.length === 0 || targets.length < others.length) return [];
-      if (letsDns([...targets, ...shared], own)) return [];
-      return [
-        {
-          confidence: 'certain',
-          summary: `Nodes of EC2NodeClass ${nodeClass.name} (${own.join(', ')}) cannot reach port 53 of the other nodes (${others.join(', ')}), where CoreDNS runs.`,
-          objects: [refOf(nodeClass)],
-          evidence: [
-            fieldItem(nodeClass, 'status.securityGroups', own.join(', ')),
-            ...targets.map(({ id, source }) => ({ source, text: `${id}: no rule for UDP 53 from ${own.join(', ')}` })),
-          ],
-          fix: fixFor(own[0] ?? '', others[0] ?? ''),
-          key: nodeClass.name,
-        },
-      ];
-    });
-  },
+  check: (evidence) => [...closedGroups(evidence), ...strangeAddresses(evidence)],
 };
+
+function closedGroups(evidence: Evidence): Found[] {
+  const others = groupsOfOtherNodes(evidence);
+  if (others.length === 0) return [];
+  return evidence.objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
+    const own = listAt(nodeClass.object, 'status', 'securityGroups').map((one) => textAt(one, 'id'));
+    const shared = own
+      .filter((id) => others.includes(id))
+      .flatMap((id): Group[] => [securityGroup(evidence, id)].filter((one) => one !== undefined));
+    const targets = others.flatMap((id): Group[] => [securityGroup(evidence, id)].filter((one) => one !== undefined));
+    if (own.length === 0 || targets.length < others.length) return [];
+    if (letsDns([...targets, ...shared], own)) return [];
+    return [
+      {
+        confidence: 'certain',
+        summary: `Nodes of EC2NodeClass ${nodeClass.name} (${own.join(', ')}) cannot reach port 53 of the other nodes (${others.join(', ')}), where CoreDNS runs.`,
+        objects: [refOf(nodeClass)],
+        evidence: [
+          fieldItem(nodeClass, 'status.securityGroups', own.join(', ')),
+          ...targets.map(({ id, source }) => ({ source, text: `${id}: no rule for UDP 53 from ${own.join(', ')}` })),
+        ],
+        fix: fixFor(own[0] ?? '', others[0] ?? ''),
+        key: nodeClass.name,
+      },
+    ];
+  });
+}
+
+/** Node-local caches listen there. */
+const isLinkLocal = (address: string): boolean => /^(?:169\.254\.|fe80:)/i.test(address);
+
+/** An address of DNS that a class gives its nodes and that is none of this cluster: that of another cluster, most often. */
+function strangeAddresses(evidence: Evidence): Found[] {
+  const cluster = evidence.aws.bodies('eks-describe-cluster')[0];
+  const range = textAt(cluster?.item, 'kubernetesNetworkConfig', 'serviceIpv4Cidr');
+  if (cluster === undefined || !range.includes('/')) return [];
+  const base = range.split('/')[0]?.replace(/\d+$/, '10') ?? '';
+  return evidence.objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
+    const strange = textsAt(nodeClass.object, 'spec', 'kubelet', 'clusterDNS').filter(
+      (address) => !isLinkLocal(address) && !address.includes(':') && !isWithin(address, range),
+    );
+    if (strange.length === 0) return [];
+    return [
+      {
+        // Someone may run a resolver of their own there.
+        confidence: 'likely',
+        summary: `EC2NodeClass ${nodeClass.name} gives its nodes ${strange.join(', ')} for DNS, which is not in the service range ${range} of the cluster: pods will not resolve names of the cluster.`,
+        objects: [refOf(nodeClass)],
+        evidence: [
+          fieldItem(nodeClass, 'spec.kubelet.clusterDNS', strange.join(', ')),
+          { source: cluster.source, text: `serviceIpv4Cidr ${range}` },
+        ],
+        fix: [
+          `kubectl patch ec2nodeclass ${nodeClass.name} --type=merge -p '{"spec":{"kubelet":{"clusterDNS":["${base}"]}}}'  # kubectl -n kube-system get service kube-dns shows the address; without the field it is found by itself`,
+        ],
+        key: nodeClass.name,
+      },
+    ];
+  });
+}
 
 /** Groups of instances that no pool manages. */
 function groupsOfOtherNodes({ aws }: Evidence): string[] {

@@ -99,6 +99,15 @@ const cluster = {
 };
 const terms = (value: string): object => ({ subnetSelectorTerms: [{ tags: { 'karpenter.sh/discovery': value } }] });
 
+const dnsClass = (...clusterDNS: string[]): object =>
+  object('EC2NodeClass', 'default', { spec: { kubelet: { clusterDNS } } });
+
+const serviceRange = {
+  'eks-describe-cluster': {
+    cluster: { name: 'prod', kubernetesNetworkConfig: { serviceIpv4Cidr: '172.20.0.0/16' } },
+  },
+};
+
 export const netCases: readonly FailureCase[] = [
   {
     id: 'net/max-pods-above-ip-capacity',
@@ -170,6 +179,21 @@ export const netCases: readonly FailureCase[] = [
     name: 'a node with the label',
     nearMiss: true,
     objects: [eniPod, node({ 'vpc.amazonaws.com/has-trunk-attached': 'true' }), pool],
+  },
+  {
+    id: 'net/cluster-dns-unreachable-from-node',
+    name: 'an address of DNS that is not of this cluster',
+    objects: [dnsClass('10.100.0.10')],
+    aws: serviceRange,
+    confidence: 'likely',
+    fix: ['"clusterDNS":["172.20.0.10"]'],
+  },
+  {
+    id: 'net/cluster-dns-unreachable-from-node',
+    name: 'an address of this cluster, or of a cache on the node',
+    nearMiss: true,
+    objects: [dnsClass('172.20.0.10', '169.254.20.10')],
+    aws: serviceRange,
   },
   {
     id: 'net/cluster-dns-unreachable-from-node',
