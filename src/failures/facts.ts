@@ -16,8 +16,18 @@ export function isController({ object, name, namespace }: Stored): boolean {
 
 export const controllerDeployments = ({ objects }: Evidence): Stored[] => objects.of('Deployment').filter(isController);
 
-export const controllerPods = ({ objects }: Evidence): Stored[] =>
-  objects.of('Pod').filter((pod) => isController(pod) && textAt(pod.object, 'status', 'phase') !== 'Succeeded');
+/** Looked for once: a cluster has few of them among very many pods. */
+const podsOfController = new WeakMap<Evidence, Stored[]>();
+
+export function controllerPods(evidence: Evidence): Stored[] {
+  const known = podsOfController.get(evidence);
+  if (known !== undefined) return known;
+  const found = evidence.objects
+    .of('Pod')
+    .filter((pod) => isController(pod) && textAt(pod.object, 'status', 'phase') !== 'Succeeded');
+  podsOfController.set(evidence, found);
+  return found;
+}
 
 /** Pod template of a workload, or the pod itself. */
 export function podSpecOf({ kind, object }: Stored): Plain {

@@ -25,8 +25,8 @@ export function jsonServices(options: SignedRequestOptions): JsonServices {
         headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `${target}.${action}` },
         body: JSON.stringify(input),
       });
-      // Some answers have no body at all.
-      const body = parsed(answer.text === '' ? '{}' : answer.text);
+      // Some answers have nothing to say.
+      const body = parsed(answer.text === '' || answer.text === 'null' ? '{}' : answer.text);
       if (answer.status === 200 && body !== undefined) return body;
       throw refusal(answer.status, body);
     },

@@ -24,6 +24,7 @@ import { ByteSource } from './bundle/byte-source.ts';
 import type { EntryItem, Skipped } from './bundle/entry.ts';
 import { LimitReached } from './bundle/entry.ts';
 import { encodingOf, utf8Of } from './bundle/text-encoding.ts';
+import { indentedItems, indentOf } from './indented-items.ts';
 import { jsonItems } from './json-items.ts';
 import { kindsNamed, type Place, placeOf } from './layout.ts';
 import { slim } from './slim.ts';
@@ -153,7 +154,11 @@ export class Gathering {
     }
     let rest = '';
     let count = 0;
-    for await (const { value, line } of jsonItems(source.all(), (text) => void (rest = text))) {
+    const indent = indentOf(head);
+    const keepRest = (text: string): void => void (rest = text);
+    const items =
+      indent === undefined ? jsonItems(source.all(), keepRest) : indentedItems(source.all(), indent, keepRest);
+    for await (const { value, line } of items) {
       count += 1;
       this.objects.add(slim(value), `${path}:${line}`);
     }

@@ -49,6 +49,36 @@ const many = <T>(count: number, make: (index: number) => T): T[] =>
 export const disruptionCases: readonly FailureCase[] = [
   {
     id: 'disruption/pdb-blocks',
+    name: 'a rollout whose new pod is not ready yet',
+    nearMiss: true,
+    now,
+    objects: [
+      node('ip-1'),
+      pod('web-1', 'ip-1'),
+      object(
+        'Pod',
+        'web-2',
+        {
+          metadata: { labels: { app: 'web' }, creationTimestamp: minutesAgo(1) },
+          spec: { nodeName: 'ip-1', containers: [] },
+          status: { phase: 'Running', containerStatuses: [{ ready: false }] },
+        },
+        'shop',
+      ),
+      object(
+        'PodDisruptionBudget',
+        'web',
+        {
+          spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } },
+          status: { disruptionsAllowed: 0, expectedPods: 2, desiredHealthy: 1, currentHealthy: 1 },
+        },
+        'shop',
+      ),
+      event('Node', 'ip-1', 'DisruptionBlocked', 'Pdb prevents pod evictions (PodDisruptionBudget=[shop/web])', 1),
+    ],
+  },
+  {
+    id: 'disruption/pdb-blocks',
     name: 'an event and a budget that needs every pod',
     objects: [
       node('n1'),

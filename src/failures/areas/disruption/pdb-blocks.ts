@@ -1,12 +1,15 @@
 // A budget that cannot allow a disruption keeps its nodes for ever: too many pods must stay, or pods of it are not healthy.
 import type { Evidence } from '../../evidence.ts';
 import type { Failure, Found } from '../../failure.ts';
-import { numberAt, textAt } from '../../fields.ts';
+import { at, listAt, numberAt, textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn } from '../../found.ts';
 import { kinds } from '../../needs.ts';
 import { conditionOf, isDeleting, refOf, type Stored } from '../../objects.ts';
 import { allowsNothing, neverAllows, selects } from './budgets-of-pods.ts';
 import { olderThan } from './usage.ts';
+
+/** New pods are ready by then, or something is wrong with them. */
+const rolloutMs = 10 * 60_000;
 
 export const pdbBlocks: Failure = {
   id: 'disruption/pdb-blocks',
@@ -45,7 +48,8 @@ export const pdbBlocks: Failure = {
     const blocking = named.filter((name) => {
       const [namespace = '', budget = ''] = name.split('/');
       const stored = objects.find('PodDisruptionBudget', budget, namespace);
-      return stored === undefined ? !objects.isCollected('PodDisruptionBudget') : allowsNothing(stored);
+      if (stored === undefined) return !objects.isCollected('PodDisruptionBudget');
+      return allowsNothing(stored) && !isRollout(stored, evidence);
     });
     if (named.length > 0 && blocking.length === 0) return [];
     if (
@@ -72,7 +76,7 @@ export const pdbBlocks: Failure = {
       const never = neverAllows(budget);
       const isSeen = named.has(`${budget.namespace}/${budget.name}`);
       // Pods that are not healthy at the moment are the usual picture of a rollout; only an event makes it a finding.
-      if (never === undefined && !isSeen) return [];
+      if (never === undefined && (!isSeen || isRollout(budget, evidence))) return [];
       return [
         {
           confidence: isSeen ? 'certain' : held.some((pod) => isKept(pod, evidence)) ? 'likely' : 'possible',
@@ -102,6 +106,17 @@ function isKept(pod: Stored, evidence: Evidence): boolean {
   if (claim !== undefined && conditionOf(claim.object, 'Drifted')?.status === 'True') return true;
   return node !== undefined && olderThan(evidence, node, 24 * 3_600_000);
 }
+
+/** Every pod of it that is not healthy has just been created: it will be in a moment, and evictions are allowed again. */
+function isRollout(budget: Stored, evidence: Evidence): boolean {
+  if (neverAllows(budget) !== undefined) return false;
+  const unhealthy = evidence.objects.of('Pod').filter((pod) => selects(budget, pod) && !isHealthy(pod));
+  return unhealthy.length > 0 && unhealthy.every((pod) => !olderThan(evidence, pod, rolloutMs));
+}
+
+const isHealthy = ({ object }: Stored): boolean =>
+  textAt(object, 'status', 'phase') === 'Running' &&
+  listAt(object, 'status', 'containerStatuses').every((status) => at(status, 'ready') === true);
 
 /** Budgets that events and logs name as the reason. */
 function namedInEvents({ sightings }: Evidence): Set<string> {
