@@ -38,7 +38,8 @@ export class DecisionRing {
     });
   }
 
-  add(draft: DecisionDraft): Decision {
+  /** `time` is for what others decided earlier; now, if absent. */
+  add(draft: DecisionDraft, time = formatMicroTime(this.clock.now())): Decision {
     this.sequence += 1;
     const id = `d-${String(this.sequence).padStart(4, '0')}`;
     const { pods, alternatives = [], alternativesLeftOut = 0 } = draft;
@@ -48,7 +49,7 @@ export class DecisionRing {
     const decision: Decision = {
       kind: 'Decision',
       id,
-      time: formatMicroTime(this.clock.now()),
+      time,
       ...draft,
       ...(cause !== undefined && { cause }),
       objects: draft.objects.slice(0, mostNames),

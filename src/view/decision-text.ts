@@ -23,7 +23,7 @@ export function decisionText({ what, objects, reasons, chosen, pods }: Decision)
   const forPods = `${count} ${count === 1 ? 'pod' : 'pods'}`;
   switch (what) {
     case 'launch':
-      return `launch ${name}: ${chosen?.instanceType ?? ''} ${chosen?.zone ?? ''} ${chosen?.capacityType ?? ''} ${price(chosen?.pricePerHour ?? 0)}, for ${forPods}`;
+      return `launch ${name}: ${launchText(chosen)}${pods === undefined ? '' : `, for ${forPods}`}`;
     case 'disrupt':
       return `${reason?.message ?? 'disrupt'}: ${name}${objects.length > 1 ? ` and ${objects.length - 1} more` : ''}`;
     case 'refuse':
@@ -35,4 +35,12 @@ export function decisionText({ what, objects, reasons, chosen, pods }: Decision)
     default:
       return `${what} ${name}: ${reason?.message ?? ''}`;
   }
+}
+
+/** What is not known, because it is seen from outside, is left out. */
+function launchText(chosen: Decision['chosen']): string {
+  const { instanceType = '', zone = '', capacityType = '', pricePerHour = 0 } = chosen ?? {};
+  return [instanceType, zone, capacityType, pricePerHour > 0 ? price(pricePerHour) : '']
+    .filter((each) => each !== '')
+    .join(' ');
 }

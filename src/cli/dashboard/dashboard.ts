@@ -52,7 +52,7 @@ async function dashboard(terminal: Terminal, flags: Flags): Promise<number> {
   const server = await serveDashboard({
     context,
     live,
-    decisions: undefined,
+    decisions: outside.decisions,
     info: { mode: 'outside', cluster, build: version, notVisible: outside.notVisible },
     findings: examination(() => openCluster(looking), looking),
     real: clock,

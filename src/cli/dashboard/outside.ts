@@ -1,7 +1,7 @@
 // A cluster seen from outside: its objects through a client that can only read, what its provider sells from the built-in
 // catalogues, and no controllers. Works on clusters that run Kerf and on clusters that run Karpenter.
 import { awsGroup, kwokGroup } from '../../api/names.ts';
-import { KerfError, messageOf } from '../../base/index.ts';
+import { type Clock, KerfError, messageOf } from '../../base/index.ts';
 import { nodePools, type PublishedSettings, type PublishedState } from '../../controllers/index.ts';
 import type { SnapshotSettings } from '../../core/index.ts';
 import { findAccess, KubeClient } from '../../kube/index.ts';
@@ -9,10 +9,11 @@ import type { Cloud, Kube, KubeObject, Log, Resource } from '../../ports/index.t
 import { isKubeError } from '../../ports/index.ts';
 import { Manager, RealClock } from '../../runtime/index.ts';
 import { assemble, LiveView, parseSettings } from '../../server/index.ts';
-import { prometheusMetrics } from '../../telemetry/index.ts';
+import { DecisionRing, prometheusMetrics } from '../../telemetry/index.ts';
 import { guessProvider, loadProvider, nodeClassRefOf } from '../plan/provider.ts';
 import { clusterTimeMs, readController } from '../snapshot/controller-facts.ts';
 import { version } from '../version.ts';
+import { OutsideDecisions } from './outside-decisions.ts';
 
 export interface OutsideOptions {
   context?: string | true;
@@ -53,19 +54,42 @@ export async function lookFromOutside({ context: name, kubeconfig, env }: Outsid
     controllers: () => ({ controllers: [], loops: [] }),
   });
   const live = new LiveView({ context, touches, real: clock });
+  const decisions = new DecisionRing(clusterClock);
+  const outsideDecisions = new OutsideDecisions({
+    kube,
+    clock,
+    ring: decisions,
+    claims: () => context.cluster.claims.list(),
+    onProblem(problem) {
+      if (problem === undefined) problems.delete('events');
+      else problems.set('events', problem);
+    },
+  });
   return {
     clock,
     context,
     live,
+    decisions,
     server: access.server,
     /** What cannot be seen, and why. */
     notVisible: () => [...problems].map(([resource, problem]) => `${resource}: ${problem}`),
     /** Resolves when `signal` is aborted. */
     run: (signal: AbortSignal): Promise<unknown> => {
       void followTime(kube, clusterClock, signal);
+      void whenSynced(context, clock, signal).then(() => outsideDecisions.run(signal));
       return new Manager({ clock, caches, always, leading: [] }).run(signal);
     },
   };
+}
+
+const syncedLookMs = 200;
+
+async function whenSynced(
+  { cluster }: { cluster: { synced: boolean } },
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!cluster.synced && !signal.aborted) await clock.sleep(syncedLookMs, signal).catch(() => undefined);
 }
 
 /** The machine's clock, but for what time it is: that is the cluster's, which may pass at a pace of its own. */

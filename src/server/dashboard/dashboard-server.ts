@@ -139,7 +139,7 @@ const documents: Readonly<Record<string, Readonly<Record<number, Handler>>>> = {
     1: (options, [id = '']) => decisionDocument(options, id),
     2: (_, [id = '', what]) => {
       if (what !== 'snapshot') throw ApiError.notFound('there is nothing at this address');
-      const fix = 'take one now with `kerf snapshot`';
+      const fix = 'start with --record FILE: `kerf replay FILE --at ID` makes a decision again from what it looked at';
       throw new ApiError(410, 'Gone', `the snapshot of ${id} was not kept`, fix);
     },
   },

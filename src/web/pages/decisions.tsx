@@ -46,6 +46,12 @@ export function Decisions() {
   }
   return (
     <div class="page">
+      {info.value?.mode === 'outside' && (
+        <p class="faint">
+          Seen from outside: read from NodeClaims and Events of the autoscaler in charge. What else it considered, and
+          why, is known to its own process alone.
+        </p>
+      )}
       <Timeline decisions={known} selected={rest} />
       <div class="tools">
         <label>
