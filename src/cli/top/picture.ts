@@ -104,7 +104,8 @@ export function verdictText(row: Pick<Row, 'verdict' | 'code' | 'savingsPerHour'
   return row.savingsPerHour > 0 ? `keep ${row.code}${paint.yellow(saving)}` : paint.dim(`keep ${row.code}`);
 }
 
-const figureOf = (drawn: string): string => drawn.slice(drawn.lastIndexOf(' ') + 1);
+/** The last three places, so that figures stay below each other. */
+const figureOf = (drawn: string): string => drawn.slice(-3);
 
 const steps = 6;
 

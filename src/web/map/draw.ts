@@ -135,7 +135,8 @@ function drawTitle(context: CanvasRenderingContext2D, box: Box, row: NodeRow, pa
   if (!isLarge) return;
   context.font = `10.5px ${font}`;
   context.fillStyle = palette.faint;
-  const price = row.pricePerHour > 0 ? money(row.pricePerHour) : 'no price';
+  const unknown = row.state === 'coming' ? 'coming' : 'no price';
+  const price = row.pricePerHour > 0 ? money(row.pricePerHour) : unknown;
   const more = row.capacityType === 'spot' ? ' spot' : row.capacityType === 'reserved' ? ' res.' : '';
   context.fillText(fitted(context, `${price}${more}`, width - 8), x + 5, y + 25);
 }
