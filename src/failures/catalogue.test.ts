@@ -30,6 +30,29 @@ test('ids are unique and belong to their area', () => {
     for (const { id } of entries) expect(id.startsWith(`${area}/`)).toBe(true);
 });
 
+test('there are 100 entries in 16 areas', () => {
+  const counts = Object.fromEntries(Object.entries(areas).map(([area, entries]) => [area, entries.length]));
+  expect(counts).toEqual({
+    startup: 9,
+    crd: 9,
+    iam: 12,
+    ami: 8,
+    registration: 5,
+    init: 7,
+    scheduling: 12,
+    storage: 2,
+    net: 7,
+    windows: 3,
+    disruption: 6,
+    termination: 3,
+    interruption: 4,
+    pricing: 2,
+    helm: 7,
+    tooling: 4,
+  });
+  expect(catalogue).toHaveLength(100);
+});
+
 test('every literal of a sign is in lower case', () => {
   for (const { signs = [] } of catalogue)
     for (const { words } of signs) expect(words.filter((word) => word !== word.toLowerCase())).toEqual([]);

@@ -282,6 +282,58 @@ const texts: readonly [readonly FailureId[], string][] = [
     [],
     '# our runbook\nIf nodes do not join check: aws-auth, security groups, AmazonEKS_CNI_Policy, subnets tagged karpenter.sh/discovery, spot service linked role.\nEverything was green today.',
   ],
+  [
+    ['registration/node-role-not-mapped'],
+    'aws-iam-authenticator log (CloudWatch): level=warning msg="access denied" error="Identity is not mapped" arn="arn:aws:iam::111122223333:role/team/karpenter-node"',
+  ],
+  [
+    [],
+    'User: arn:aws:iam::111122223333:user/alice is not authorized to perform: eks:DescribeCluster on resource: arn:aws:eks:eu-west-1:111122223333:cluster/prod',
+  ],
+  [
+    ['startup/crd-missing-or-mismatched'],
+    '{"level":"ERROR","time":"2025-11-11T11:11:11.111Z","logger":"controller","message":"k8s.io/client-go@v0.34.0/tools/cache/reflector.go:290: Failed to watch *v1alpha1.NodeOverlay: failed to list *v1alpha1.NodeOverlay: the server could not find the requested resource (get nodeoverlays.karpenter.sh)","commit":"1234567"}',
+  ],
+  [
+    ['iam/spot-service-linked-role-missing'],
+    'A service-linked role for EC2 Spot does not exist: aws iam get-role --role-name AWSServiceRoleForEC2Spot\nAn error occurred (NoSuchEntity) when calling the GetRole operation: The role with name AWSServiceRoleForEC2Spot cannot be found.',
+  ],
+  [
+    ['scheduling/zone-locked-no-offering'],
+    'Warning  FailedScheduling  karpenter  Failed to schedule pod, no nodepool matched pod; node(s) had volume node affinity conflict (PersistentVolume=pvc-1, zone eu-west-1c), incompatible with nodepool "default", incompatible requirements, key topology.kubernetes.io/zone, topology.kubernetes.io/zone In [eu-west-1c] not in topology.kubernetes.io/zone In [eu-west-1a eu-west-1b]',
+  ],
+  [
+    [],
+    '{"level":"DEBUG","time":"2026-01-01T00:00:00.000Z","logger":"controller","message":"removing offering from offerings","reason":"InsufficientInstanceCapacity","instance-type":"p5.48xlarge","zone":"us-east-1a","capacity-type":"spot","ttl":"3m0s"}\n{"level":"INFO","time":"2026-01-01T00:00:05.000Z","logger":"controller","message":"launched nodeclaim"}',
+  ],
+  [
+    ['registration/undiagnosed-timeout'],
+    'NAME            TYPE        CAPACITY   ZONE         NODE   READY     AGE\ndefault-7k2bc   m5.large    spot       us-east-1a          Unknown   14m\ndefault-x8dwq   m5.large    spot       us-east-1b          Unknown   14m',
+  ],
+  [
+    ['storage/in-tree-driver-limits-unknown'],
+    'storageclass gp2 provisioner: kubernetes.io/aws-ebs\nWarning FailedAttachVolume AttachVolume.Attach failed for volume "pvc-3": expected device to be attached but was attaching',
+  ],
+  [
+    ['helm/registry-403'],
+    'failed to authorize: failed to fetch anonymous token: unexpected status from GET request to https://public.ecr.aws/token/?scope=repository%3Akarpenter%2Fkarpenter%3Apull&service=public.ecr.aws: 403 Forbidden',
+  ],
+  [
+    [],
+    'E1118 cluster-autoscaler: failed to fix node group sizes: AccessDenied: User: arn:aws:sts::1:assumed-role/cluster-autoscaler/x is not authorized to perform: autoscaling:SetDesiredCapacity',
+  ],
+  [
+    ['startup/replicas-exceed-unmanaged-nodes'],
+    '{"level":"ERROR","time":"2025-12-01T10:00:00.000Z","logger":"controller","message":"could not schedule pod","Pod":{"name":"karpenter-7f6d4c5b9-k2v8x","namespace":"kube-system"},"error":"incompatible requirements, key karpenter.sh/nodepool, karpenter.sh/nodepool DoesNotExist not in karpenter.sh/nodepool In [default]"}',
+  ],
+  [
+    ['storage/attach-limit-race-at-registration'],
+    '$ kubectl get sc\nNAME            PROVISIONER             RECLAIMPOLICY   VOLUMEBINDINGMODE      ALLOWVOLUMEEXPANSION   AGE\ngp2             kubernetes.io/aws-ebs   Delete          WaitForFirstConsumer   false                  400d\ngp3 (default)   ebs.csi.aws.com         Delete          WaitForFirstConsumer   true                   300d\nWarning FailedAttachVolume AttachVolume.Attach failed for volume "pvc-3": rpc error: code = Internal desc = Could not attach volume "vol-1" to node "i-1": AttachmentLimitExceeded',
+  ],
+  [
+    [],
+    'NAME            PROVISIONER             RECLAIMPOLICY   VOLUMEBINDINGMODE      ALLOWVOLUMEEXPANSION   AGE\ngp2 (default)   kubernetes.io/aws-ebs   Delete          WaitForFirstConsumer   false                  400d',
+  ],
 ];
 
 describe('a text from a forum or an issue tracker', () => {

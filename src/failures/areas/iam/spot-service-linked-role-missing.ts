@@ -24,6 +24,12 @@ export const spotServiceLinkedRoleMissing: Failure = {
       pattern:
         /ServiceLinkedRoleCreationNotPermitted|SpotSLRCreationFailed|do(?:es)? not have permission to create the service-linked role for EC2 Spot|not authorized to perform:? iam:CreateServiceLinkedRole.{0,200}(?:spot\.amazonaws\.com|AWSServiceRoleForEC2Spot)/i,
     },
+    {
+      words: ['awsserviceroleforec2spot'],
+      pattern: /NoSuchEntity.{0,160}AWSServiceRoleForEC2Spot\b(?!Fleet)/i,
+      where: ['asked', 'cli'],
+      confidence: 'likely',
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {

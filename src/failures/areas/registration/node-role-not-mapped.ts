@@ -30,7 +30,7 @@ export const nodeRoleNotMapped: Failure = {
     {
       words: ['arn is not mapped', 'is not mapped'],
       pattern:
-        /ARN is not mapped: (?<arn>arn:\S+:(?:role|assumed-role)\/[\w+=,.@/-]+)|access denied.{0,120}(?<arn2>arn:aws[\w-]*:iam::\d+:role\/\S+).{0,60}is not mapped/i,
+        /ARN is not mapped: (?<arn>arn:\S+:(?:role|assumed-role)\/[\w+=,.@/-]+)|access denied.{0,120}(?<arn2>arn:aws[\w-]*:iam::\d+:role\/\S+).{0,60}is not mapped|access denied.{0,60}(?:ARN|Identity) is not mapped/i,
     },
     {
       words: ['is not allowed to modify node'],

@@ -31,6 +31,13 @@ export const zoneLockedNoOffering: Failure = {
       where: ['asked', 'cli'],
     },
     {
+      words: ['volume node affinity conflict'],
+      pattern:
+        /volume node affinity conflict.{0,400}key topology\.kubernetes\.io\/zone, topology\.kubernetes\.io\/zone In \[(?<zone>[\w-]+)\] not in|key topology\.kubernetes\.io\/zone, topology\.kubernetes\.io\/zone In \[(?<zone2>[\w-]+)\] not in.{0,400}volume node affinity conflict/i,
+      confidence: 'likely',
+      where: ['asked', 'cli'],
+    },
+    {
       words: ['required offering'],
       pattern: /(?:volume|pv|persistentvolume|PVC)\b.{0,120}(?:zone|us-|eu-|ap-).{0,200}required offering/i,
       confidence: 'likely',
@@ -38,7 +45,7 @@ export const zoneLockedNoOffering: Failure = {
     },
   ],
   fromText(sightings) {
-    const zones = allCaught(sightings, 'zone');
+    const zones = [...new Set([...allCaught(sightings, 'zone'), ...allCaught(sightings, 'zone2')])];
     return [
       foundIn(sightings, {
         summary: `A pod is held in zone ${zones.join(', ') || 'of its volume'}, in which no pool has an offering.`,

@@ -34,6 +34,13 @@ export const crdMissingOrMismatched: Failure = {
       where: ['log', 'object', 'asked'],
       atLeast: 2,
     },
+    {
+      words: ['could not find the requested resource (get '],
+      pattern:
+        /the server could not find the requested resource \(get (?<crd>(?:nodeclaims|nodepools|nodeoverlays)\.karpenter\.sh|ec2nodeclasses\.karpenter\.k8s\.aws|capacitybuffers\.autoscaling\.x-k8s\.io)\)/i,
+      where: ['asked'],
+      confidence: 'likely',
+    },
     // A controller of 0.33 to 1.0 with a webhook, and definitions of a release without one.
     {
       words: ['configured for webhook conversion'],

@@ -33,7 +33,9 @@ export const attachLimitRaceAtRegistration: Failure = {
     },
   ],
   fromText(sightings, evidence) {
-    if (evidence.sightings.has('storage/in-tree-driver-limits-unknown')) return [];
+    // The other entry says it where a volume is of an in-tree driver.
+    const inTree = evidence.sightings.get('storage/in-tree-driver-limits-unknown') ?? [];
+    if (inTree.some(({ around }) => !around.includes('ebs.csi.aws.com') || /in-tree/.test(around))) return [];
     const pools = poolsWithoutTaint(evidence);
     // Pools that have the taint are not raced.
     if (evidence.objects.of('NodePool').length > 0 && pools.length === 0) return [];

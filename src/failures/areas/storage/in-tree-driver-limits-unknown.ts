@@ -2,7 +2,7 @@
 import type { Evidence } from '../../evidence.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { at, textAt } from '../../fields.ts';
-import { aroundOf, fieldItem, foundIn, refsOf } from '../../found.ts';
+import { aroundOf, fieldItem, foundIn, refsOf, surest } from '../../found.ts';
 import { anyOf, kinds, texts } from '../../needs.ts';
 import { annotationsOf, type Stored } from '../../objects.ts';
 
@@ -20,14 +20,30 @@ export const inTreeDriverLimitsUnknown: Failure = {
       pattern:
         /(?:PersistentVolume source '(?<source>\w+)'|StorageClass \.spec\.provisioner|StorageClass).{0,60}uses an in-tree storage plugin/i,
     },
+    // Every cluster of EKS was created with such a class; it is trouble where volumes are not attached.
+    {
+      words: ['kubernetes.io/aws-ebs'],
+      pattern: /(?:StorageClass|provisioner)\W.{0,80}kubernetes\.io\/aws-ebs\b/i,
+      where: ['asked', 'cli'],
+      confidence: 'possible',
+    },
   ],
-  fromText(sightings) {
-    const name = aroundOf(sightings, /"storage-class": ?"([^"]+)"/);
+  fromText(sightings, evidence) {
+    const isAttachRefused = evidence.sightings.has('storage/attach-limit-race-at-registration');
+    const isCertain = surest(sightings) === 'certain';
+    // A class of CSI beside it: the volumes may be of that one.
+    const hasOther = aroundOf(sightings, /(ebs\.csi\.aws\.com)/) !== undefined;
+    if (!isCertain && (!isAttachRefused || hasOther)) return [];
+    const name =
+      aroundOf(sightings, /"storage-class": ?"([^"]+)"/) ?? aroundOf(sightings, /storageclass\/?:? ([\w-]+)/i);
     return [
-      foundIn(sightings, {
-        summary: `Volumes of an in-tree driver are in use${name === undefined ? '' : ` (storage class ${name})`}: how many a node can attach is unknown.`,
-        fix: fixFor(name ?? 'gp2'),
-      }),
+      {
+        ...foundIn(sightings, {
+          summary: `Volumes of an in-tree driver are in use${name === undefined ? '' : ` (storage class ${name})`}: how many a node can attach is unknown.`,
+          fix: fixFor(name ?? 'gp2'),
+        }),
+        ...(isCertain ? {} : { confidence: 'likely' }),
+      },
     ];
   },
   check(evidence): Found[] {
