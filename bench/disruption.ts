@@ -2,17 +2,20 @@
 // on fragmented ones beside the usual search over prefixes of one order.
 import { setImmediate } from 'node:timers/promises';
 import { atOnce, inSlices, type Sliced } from '../src/base/index.ts';
+import { lowerBoundPerHour } from '../src/cli/plan/bound.ts';
 import {
   Fleet,
   methods,
   multiNodeCommand,
   nodeVerdicts,
+  planSnapshot,
   prefixCommand,
   Round,
   type Snapshot,
 } from '../src/core/index.ts';
 import { RealClock } from '../src/runtime/index.ts';
 import { type Bar, type Bench, type Measurement, type MeasureOptions, timeRuns } from './bench.ts';
+import { firstFitCluster } from './workloads/first-fit.ts';
 import { raggedFleet } from './workloads/fleets.ts';
 import { fragmentedCluster, usualTypes } from './workloads/fragmented.ts';
 import { type Settled, settle } from './workloads/settle.ts';
@@ -103,6 +106,26 @@ const searchBench: Bench = {
   },
 };
 
+/** A cluster that begins with the first packing of T(n) and is left to consolidation, a tenth of its nodes out at once. */
+const firstFitBench = (pods: number): Bench => ({
+  name: `settle T(${pods})`,
+  summary: `the first packing of ${pods} pods of the GPU mix until nothing more is saved; greedy is that packing`,
+  quick: false,
+  unit: 'pods',
+  bar: { maxBoundRatio: 1.08 },
+  measure: async () => {
+    const { waiting, running } = await firstFitCluster(pods);
+    const boundPerHour = await lowerBoundPerHour(waiting, planSnapshot(waiting));
+    const before = Fleet.of(running).members.reduce((sum, member) => sum + member.price, 0);
+    const started = performance.now();
+    const settled = settle(running, (round, ahead) => multiNodeCommand(round, { ahead }));
+    const runsMs = [performance.now() - started];
+    const { pricePerHour, evictions, commands, nodes } = settled;
+    const remark = `${(before / boundPerHour).toFixed(3)} x bound before; ${commands} commands; ${evictions} evictions, ${(evictions / (before - pricePerHour)).toFixed(2)} per dollar`;
+    return { runsMs, items: pods, nodes, pricePerHour, greedyPricePerHour: before, boundPerHour, remark };
+  },
+});
+
 function priceOf(all: readonly Settled[]): number {
   return all.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
 }
@@ -111,4 +134,6 @@ export const disruptionBenches: Bench[] = [
   scanBench(1000, 30, { maxMs: 2000, maxPauseMs: 50 }, true),
   scanBench(5000, 20, { maxMs: 20_000, maxPauseMs: 50 }, false),
   searchBench,
+  firstFitBench(100),
+  firstFitBench(400),
 ];

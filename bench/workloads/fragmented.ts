@@ -164,7 +164,8 @@ function scaledDown(pods: readonly SnapshotObject[], random: Random): SnapshotOb
   });
 }
 
-function bound(pod: SnapshotObject, nodeName: string): SnapshotObject {
+/** The pod, running on the node. */
+export function bound(pod: SnapshotObject, nodeName: string): SnapshotObject {
   const conditions = [{ type: 'PodScheduled', status: 'True' }];
   return {
     ...pod,

@@ -1,6 +1,7 @@
 export { configurationBound } from './bound/configuration-bound.ts';
 export type { LinearProgram } from './bound/linear-program.ts';
 export { priceRelaxation, relaxationOf } from './bound/price-relaxation.ts';
+export { roomBound } from './bound/room-bound.ts';
 export { unreadableSchedules } from './budgets/budgets.ts';
 export { isTimeZone } from './budgets/time-zone.ts';
 export type { CompileDeviceSelector } from './devices/claim-requests.ts';

@@ -5,7 +5,15 @@ import { seeded } from '../../bench/workloads/random.ts';
 import { label } from '../../src/api/index.ts';
 import { lowerBoundPerHour } from '../../src/cli/plan/bound.ts';
 import { confirmSuggestions } from '../../src/cli/plan/confirm/confirm-suggestions.ts';
-import { planSnapshot, type Snapshot, type SnapshotObject } from '../../src/core/index.ts';
+import {
+  indexSnapshot,
+  planSnapshot,
+  planWorld,
+  relaxationOf,
+  roomBound,
+  type Snapshot,
+  type SnapshotObject,
+} from '../../src/core/index.ts';
 import { followSuggestion } from './follow-suggestion.ts';
 import { agreeable, everything, type Mix, snapshots } from './generate/snapshot.ts';
 import { naivePlanDocument } from './naive/as-plan.ts';
@@ -70,6 +78,18 @@ describe('the lower bound', () => {
       }
     };
     await fc.assert(fc.asyncProperty(snapshots(everything), check), { seed: 108, numRuns: 150 });
+  });
+});
+
+describe('the lower bound by room alone', () => {
+  test('is never above the price of a plan', () => {
+    holds(everything, 109, 150, (snapshot) => {
+      const world = indexSnapshot(snapshot);
+      const plan = planWorld(world);
+      const placed = new Set([...plan.newNodes, ...plan.existingNodes].flatMap(({ pods }) => pods));
+      if (placed.size === 0) return;
+      expect(roomBound(relaxationOf(world, placed))).toBeLessThanOrEqual(plan.pricePerHour + 1e-9);
+    });
   });
 });
 

@@ -76,8 +76,7 @@ export class VerdictLoop {
     const { clock } = this.context;
     const startedMs = clock.elapsed();
     if (startedMs < this.nextMoneyMs) return;
-    const money = await inSlices(clock, clusterMoney(round, verdicts));
-    if (money !== undefined) countMoney(this.money, money);
+    countMoney(this.money, await inSlices(clock, clusterMoney(round, verdicts)));
     const tookMs = clock.elapsed() - startedMs;
     this.nextMoneyMs = clock.elapsed() + Math.max(moneyPauseMs, tookMs / share);
   }

@@ -7,6 +7,7 @@
 import type { Sliced } from '../../base/index.ts';
 import { configurationBound } from '../bound/configuration-bound.ts';
 import { relaxationOf } from '../bound/price-relaxation.ts';
+import { roomBound } from '../bound/room-bound.ts';
 import { isOwnedByDaemonSet } from '../pods/pod-classes.ts';
 import { RequestsOfPods } from '../resources/pod-requests.ts';
 import type { Member } from './fleet.ts';
@@ -40,7 +41,7 @@ export interface ClusterMoney {
   readonly causes: readonly { readonly cause: MoneyCause; readonly perHour: number; readonly nodes: number }[];
 }
 
-/** With more kinds of pods the bound takes longer than it is worth. */
+/** With more kinds of pods the bound by whole nodes takes longer than it is worth; the one by room is weaker, and true. */
 const mostKinds = 300;
 
 const causeOf: Readonly<Record<string, MoneyCause>> = {
@@ -74,12 +75,10 @@ const causeOf: Readonly<Record<string, MoneyCause>> = {
   DrainBlocked: 'OnItsWayOut',
 };
 
-/** Undefined where pods differ too much for a bound in good time. */
-export function* clusterMoney(round: Round, verdicts: readonly NodeVerdict[]): Sliced<ClusterMoney | undefined> {
+export function* clusterMoney(round: Round, verdicts: readonly NodeVerdict[]): Sliced<ClusterMoney> {
   const { fleet, consolidator } = round;
   const managed = fleet.members.filter(({ machine }) => machine.claim !== undefined);
   const bound = yield* leastPrice(round, managed);
-  if (bound === undefined) return undefined;
   const price = sumOf(managed.map((member) => member.price));
   const fees = sumOf(managed.map((member) => feeOf(round, member)));
   // Prices of nodes may be below today's offers: a bound above what is paid is none.
@@ -118,7 +117,7 @@ export function* clusterMoney(round: Round, verdicts: readonly NodeVerdict[]): S
 }
 
 /** What the pods of managed nodes need at least on new machines and in the room that is free on nodes of others. */
-function* leastPrice({ fleet, whatIf }: Round, managed: readonly Member[]): Sliced<number | undefined> {
+function* leastPrice({ fleet, whatIf }: Round, managed: readonly Member[]): Sliced<number> {
   const { world } = fleet.movable;
   const placed = new Set<string>();
   for (const member of managed) {
@@ -129,7 +128,7 @@ function* leastPrice({ fleet, whatIf }: Round, managed: readonly Member[]): Slic
   const own = new Set(managed.map(({ index }) => index));
   const relaxation = relaxationOf({ ...world, nodes: world.nodes.filter((_, index) => !own.has(index)) }, placed);
   yield;
-  return relaxation.items.length > mostKinds ? undefined : yield* configurationBound(relaxation, 0);
+  return relaxation.items.length > mostKinds ? roomBound(relaxation) : yield* configurationBound(relaxation, 0);
 }
 
 /** Where the way ahead ends; in larger clusters, if every node that may go were bought anew together with the others. */

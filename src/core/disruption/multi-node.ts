@@ -12,8 +12,9 @@ import { type Found, SetSearch } from './set-search.ts';
 export function* multiNodeCommand(round: Round, asked: Asked = {}): Sliced<MethodOutcome> {
   return yield* searched(round, asked, function* (search, isTimeUp) {
     const savings = (found: Found | undefined): number => found?.answer.savings ?? 0;
-    const remixed = yield* search.remix();
-    if (!isWorthLookingAhead(round)) {
+    const looksAhead = isWorthLookingAhead(round);
+    const remixed = yield* search.remix(looksAhead);
+    if (!looksAhead) {
       const merged = yield* search.wide(0);
       return { found: savings(remixed) > savings(merged) ? remixed : merged };
     }
@@ -24,7 +25,7 @@ export function* multiNodeCommand(round: Round, asked: Asked = {}): Sliced<Metho
 /** What the cluster would go through from here, in clusters of moderate size. */
 export function* wayAhead(round: Round): Sliced<Way> {
   const search = new SetSearch(round);
-  return yield* wayOrRemix(round, yield* search.remix(), { search });
+  return yield* wayOrRemix(round, yield* search.remix(true), { search });
 }
 
 /** Several new nodes come where that saves more at once than the whole way would, for no more evictions per dollar. */

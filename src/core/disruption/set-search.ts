@@ -30,6 +30,8 @@ const climbStarts = 2;
 const mostRemixed = 16;
 /** Sets that brought nothing better before the search for them ends. */
 const mostInVain = 6;
+/** Nodes of which any two or three are tried where windows of them found nothing. */
+const mostCompanions = 8;
 /** Savings that differ by less are the same. */
 const priceTolerance = 1e-9;
 
@@ -98,8 +100,11 @@ export class SetSearch {
     return found.sort((left, right) => worth(right) - worth(left))[0];
   }
 
-  /** Nodes that are dear for what runs on them, for several new ones in which their pods keep better company. */
-  *remix(): Sliced<Found | undefined> {
+  /**
+   * Nodes that are dear for what runs on them, for several new ones in which their pods keep better company. Where there is
+   * time for it, more sets are tried before there is none.
+   */
+  *remix(thoroughly: boolean): Sliced<Found | undefined> {
     this.work = mostWork;
     const { splitting } = this.round.consolidator;
     const dearest = this.members
@@ -116,7 +121,25 @@ export class SetSearch {
       if (isBetter) best = found;
       inVain = isBetter ? 0 : inVain + 1;
     }
+    if (best === undefined && thoroughly) best = yield* this.remixFew(dearest);
     return best;
+  }
+
+  /** Where windows found nothing: two or three of the dearest, whichever they are; the first that save something. */
+  private *remixFew(dearest: readonly Member[]): Sliced<Found | undefined> {
+    const few = dearest.slice(0, mostCompanions);
+    const sets = few.flatMap((first, at) => few.slice(at + 1).map((second) => [first, second]));
+    if (this.affordable.length >= 3) {
+      sets.push(
+        ...sets.flatMap((pair) => few.slice(few.indexOf(pair[1] as Member) + 1).map((third) => [...pair, third])),
+      );
+    }
+    for (const set of sets) {
+      if (this.work <= 0 || this.isTimeUp()) break;
+      const found = this.isAffordable(set) ? yield* this.ask(set, 'several') : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** As many as budgets allow, half as many and so on: the dearest, and every second, third … of those that follow. */

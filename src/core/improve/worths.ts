@@ -36,12 +36,22 @@ export function learnedWorths(kinds: readonly Kind[], worth: Float64Array, bough
   );
 }
 
-/** What pods are worth if only the sum of their needs had to be bought: a worth per resource that no offer sells below. */
-export function roomWorths(
-  kinds: readonly Kind[],
-  offers: readonly Pick<Offer, 'price' | 'room'>[],
-  left: Float64Array,
-): Float64Array {
+/** What pods are worth if only the sum of their needs had to be bought. */
+export function roomWorths(kinds: readonly Kind[], offers: readonly RoomOffer[], left: Float64Array): Float64Array {
+  const prices = roomPrices(kinds, offers, left);
+  return Float64Array.from(kinds, ({ need }) => worthOfRoom(prices, need));
+}
+
+export type RoomOffer = Pick<Offer, 'price' | 'room'>;
+
+export function worthOfRoom(prices: Float64Array, amounts: ArrayLike<number>): number {
+  let worth = 0;
+  for (let at = 0; at < prices.length; at++) worth += (prices[at] as number) * (amounts[at] as number);
+  return worth;
+}
+
+/** A price per resource that hardly an offer sells below, and that makes the sum of all needs as dear as can be. */
+export function roomPrices(kinds: readonly Kind[], offers: readonly RoomOffer[], left: Float64Array): Float64Array {
   const columns = kinds[0]?.need.length ?? 0;
   const total = new Float64Array(columns);
   kinds.forEach(({ need }, kind) => {
@@ -62,12 +72,7 @@ export function roomWorths(
   cover.improve(mostExchanges);
   const perResource = new Float64Array(columns);
   for (const at of wanted) perResource[at] = Math.max(0, cover.worth[at] as number) / (total[at] as number);
-  const worthOf = (amounts: Float64Array): number => {
-    let worth = 0;
-    for (const at of wanted) worth += (perResource[at] as number) * (amounts[at] as number);
-    return worth;
-  };
-  return Float64Array.from(kinds, ({ need }) => worthOf(need));
+  return perResource;
 }
 
 /**

@@ -2,6 +2,7 @@
 // how flexible it has to stay. A matcher compiles each type once, however many claims ask, and keeps nothing of the claims.
 // Types it was asked about fitting or flexibility are kept as long as the matcher.
 
+import { atOnce } from '../../base/index.ts';
 import { Catalogue } from '../pools/instance-types.ts';
 import { unmetMinValues } from '../pools/min-values.ts';
 import type { LabelRules } from '../requirements/label-rules.ts';
@@ -64,15 +65,12 @@ export class LaunchMatcher {
       allowsType: (type) => table.computeIntersects(this.setOf(type.requirements), wanted),
       allowsOffering: (offering) => isAllowed(this.setOf(offering.requirements)),
       fits: (type) =>
-        catalogue
-          .typesOf([type])
-          .some(({ rows }) =>
-            rows.some(
-              ({ allocatable, offerings }) =>
-                isWithin(asked, allocatable) && offerings.some(({ set }) => isAllowed(set)),
-            ),
+        atOnce(catalogue.typesOf([type])).some(({ rows }) =>
+          rows.some(
+            ({ allocatable, offerings }) => isWithin(asked, allocatable) && offerings.some(({ set }) => isAllowed(set)),
           ),
-      unmetMinValues: (types) => [...unmetMinValues(wanted, catalogue.typesOf(types)).keys()],
+        ),
+      unmetMinValues: (types) => [...unmetMinValues(wanted, atOnce(catalogue.typesOf(types))).keys()],
     };
   }
 

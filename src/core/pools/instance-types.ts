@@ -5,6 +5,7 @@
 // stops at zero. Overrides replace the base, resource by resource; an overhead's parts are summed up first.
 
 import { capacityType, label } from '../../api/names.ts';
+import type { Sliced } from '../../base/index.ts';
 import type { LabelRules } from '../requirements/label-rules.ts';
 import { normalizedRequirement } from '../requirements/label-rules.ts';
 import type { Requirement } from '../requirements/requirement.ts';
@@ -74,6 +75,9 @@ export interface CatalogueContext {
   readonly failed?: FailedOfferings;
 }
 
+/** Compiling one takes some hundredths of a millisecond. */
+const typesAtOnce = 50;
+
 /** Compiles types; the same specification object is compiled once, however many pools offer it. */
 export class Catalogue {
   private readonly compiled = new Map<InstanceTypeSpec, InstanceType>();
@@ -89,15 +93,19 @@ export class Catalogue {
     this.context = context;
   }
 
-  typesOf(specs: readonly InstanceTypeSpec[]): InstanceType[] {
-    return specs.map((spec) => {
+  /** Yields after some types: a provider may offer a thousand. */
+  *typesOf(specs: readonly InstanceTypeSpec[]): Sliced<InstanceType[]> {
+    const types: InstanceType[] = [];
+    for (const spec of specs) {
       let type = this.compiled.get(spec);
       if (type === undefined) {
         type = this.compile(spec);
         this.compiled.set(spec, type);
       }
-      return type;
-    });
+      types.push(type);
+      if (types.length % typesAtOnce === 0) yield;
+    }
+    return types;
   }
 
   private compile(spec: InstanceTypeSpec): InstanceType {

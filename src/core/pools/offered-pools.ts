@@ -48,7 +48,7 @@ interface PoolContext {
   readonly nowMs: number;
 }
 
-/** Yields twice for every pool. */
+/** Yields after some instance types, and twice for every pool. */
 export function* offeredPools(
   snapshot: Snapshot,
   pools: readonly NodePool[],
@@ -63,7 +63,8 @@ export function* offeredPools(
   for (const pool of pools) {
     const entry = entries.get(pool.metadata.name);
     const items = entry?.error === undefined ? (entry?.items ?? []) : [];
-    const types = catalogue.typesOf(extended === undefined ? items : items.map((type) => extended.ofType(type)));
+    const specs = extended === undefined ? items : items.map((type) => extended.ofType(type));
+    const types = yield* catalogue.typesOf(specs);
     yield;
     const set = templateSet(table, rules, pool);
     const state = poolStates.get(pool.metadata.name);
