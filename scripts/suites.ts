@@ -44,7 +44,7 @@ export const testTasks: Task[] = [
   ...suite('ec2', ['test/ec2'], ['control plane', 'AWS emulator']),
   ...suite('differential', ['test/differential'], ['control plane']),
   ...suite('end-to-end', ['test/end-to-end'], ['control plane']),
-  ...suite('campaigns', ['test/campaigns'], ['control plane', 'AWS emulator']),
+  ...suite('campaigns', ['test/campaigns'], ['control plane', 'AWS emulator', "Karpenter's charts"]),
   ...suite('aws', ['test/aws'], ['AWS emulator']),
   ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources', "Karpenter's charts"]),
   ...suite('chart', ['test/chart'], ['Helm', "Karpenter's charts"]),
@@ -77,7 +77,7 @@ export const longTasks: Task[] = [
       needs: ['control plane', 'AWS emulator', 'Helm', 'image sources', 'Karpenter', "Karpenter's charts", 'cosign'],
     },
   ),
-  ...long('long-campaigns', ['test/campaigns'], { needs: ['control plane', 'AWS emulator'] }),
+  ...long('long-campaigns', ['test/campaigns'], { needs: ['control plane', 'AWS emulator', "Karpenter's charts"] }),
   { name: 'long-properties suite', command: vitest('long-properties'), countsTests: true, stage: 2, beside: true },
   ...long('long-virtual', ['test/scenario', 'test/planner'], { beside: true }),
 ];

@@ -61,7 +61,7 @@ test('versions come and go, no instance ends and no unknown field is lost', asyn
 });
 
 async function install(version: Version): Promise<void> {
-  for (const definition of definitionsOf(version))
+  for (const definition of await definitionsOf(version))
     await rewrite(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition.metadata.name}`, (stored) => ({
       ...stored,
       spec: definition.spec,

@@ -1,9 +1,9 @@
 // Definitions and objects of other versions under this build: the short form, in virtual time.
 import { expect, test } from 'vitest';
-import { fixedSeeds } from '../../campaigns/seeds.ts';
-import { futureSpec, futureStatus, lostFuture } from '../../campaigns/versions/future.ts';
-import { playAll } from './play.ts';
-import { versionHistory } from './versions.ts';
+import { playAll } from '../../scenario/campaigns/play.ts';
+import { fixedSeeds } from '../seeds.ts';
+import { futureSpec, futureStatus, lostFuture } from './future.ts';
+import { versionHistory } from './virtual-history.ts';
 
 test('versions come and go, no machine ends and no unknown field is lost', async () => {
   const tally = await playAll('versions', fixedSeeds(1, 3), versionHistory);

@@ -1,12 +1,12 @@
-// One history of versions: definitions and objects of other versions come and go under this build, forwards and back. No
-// machine ends for it, and no field of a newer version is lost to our writes.
+// One history of versions in virtual time: definitions and objects of other versions come and go under this build, forwards
+// and back. No machine ends for it, and no field of a newer version is lost to our writes.
 import { nodeClaims, nodePools } from '../../../src/controllers/index.ts';
 import { isKubeError, type KubeObject, type Resource } from '../../../src/ports/index.ts';
 import { kwokNodeClasses } from '../../../src/sim/index.ts';
-import { definitionsOf, type Version, versions } from '../../campaigns/versions/definitions.ts';
-import { futureSpec, futureStatus, lostFuture } from '../../campaigns/versions/future.ts';
-import { type Played, verdict } from './play.ts';
-import { definitions, World } from './world.ts';
+import { type Played, verdict } from '../../scenario/campaigns/play.ts';
+import { definitions, World } from '../../scenario/campaigns/world.ts';
+import { definitionsOf, type Version, versions } from './definitions.ts';
+import { futureSpec, futureStatus, lostFuture } from './future.ts';
 
 const kindsMarked: Resource[] = [nodeClaims, nodePools, kwokNodeClasses];
 
@@ -40,7 +40,7 @@ export async function versionHistory(seed: number): Promise<Played> {
 }
 
 async function install(world: World, version: Version): Promise<void> {
-  for (const definition of definitionsOf(version)) {
+  for (const definition of await definitionsOf(version)) {
     const { name } = definition.metadata;
     const { metadata } = await world.cluster.kube.get(definitions, { name });
     const { resourceVersion = '' } = metadata;
