@@ -31,7 +31,7 @@ export {
   tryParseQuantity,
 } from './quantity.ts';
 export { type RateLimit, RateLimiter } from './rate-limiter.ts';
-export { type GuardedRequest, type Refusal, refusalOf } from './request-guard.ts';
+export { type GuardedRequest, originRefusal, type Refusal, refusalOf } from './request-guard.ts';
 export { isAtOrBefore } from './resource-version.ts';
 export { atOnce, inSlices, type Sliced, sortInSlices } from './sliced.ts';
 export {
@@ -46,3 +46,4 @@ export {
 export { TimerQueue } from './timer-queue.ts';
 export { utf8Bytes, utf8Text } from './utf8.ts';
 export { VirtualClock, type VirtualClockOptions } from './virtual-clock.ts';
+export { deepestYaml, yamlTooDeepAt } from './yaml-depth.ts';

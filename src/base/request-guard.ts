@@ -25,8 +25,12 @@ export function refusalOf(request: GuardedRequest, allowedHosts: readonly string
     const message = `this server is not called "${name}": use 127.0.0.1 or localhost, or start it with --allowed-host ${name}`;
     return { status: 421, code: 'HostRefused', message };
   }
-  const { origin, fetchSite } = request;
-  const isOwn = origin === undefined || sameHost(origin, request.host ?? '');
+  return originRefusal(request);
+}
+
+/** The same where a server is called by any name: inside a cluster by addresses and names of Services. */
+export function originRefusal({ host = '', origin, fetchSite }: Omit<GuardedRequest, 'method'>): Refusal | undefined {
+  const isOwn = origin === undefined || sameHost(origin, host);
   const isTold = fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none';
   if (isOwn && isTold) return undefined;
   const message = 'requests of other web pages are not answered: open this address itself';

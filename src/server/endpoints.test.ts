@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { type Endpoints, serveEndpoints } from './endpoints.ts';
 
@@ -16,6 +17,17 @@ async function serve(notReady?: string, enableProfiling = false): Promise<Endpoi
 }
 
 const get = (port: number, path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
+
+/** With headers that `fetch` does not let a program set. */
+const statusOf = (port: number, path: string, headers: Record<string, string>): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, headers }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
 
 test('/healthz answers as soon as the process lives, /readyz only once it is ready', async () => {
   const { healthPort } = await serve('waiting for caches: pods');
@@ -51,6 +63,26 @@ test('/metrics serves the text format and other paths are not found', async () =
   expect(response.headers.get('content-type')).toContain('0.0.4');
   expect(await response.text()).toContain('karpenter_build_info');
   expect((await get(metricsPort, '/')).status).toBe(404);
+});
+
+test.each([
+  ['another origin', { origin: 'https://elsewhere.example' }],
+  ['a page of another site', { 'sec-fetch-site': 'cross-site' }],
+])('requests of %s are turned away from every port, profiles included', async (_, headers) => {
+  const { metricsPort, healthPort } = await serve(undefined, true);
+  const paths: [number, string][] = [
+    [metricsPort, '/metrics'],
+    [metricsPort, '/debug/pprof/profile?seconds=0.1'],
+    [healthPort, '/readyz'],
+  ];
+  for (const [port, path] of paths) {
+    expect(await statusOf(port, path, headers), path).toBe(403);
+  }
+});
+
+test('a scraper that knows the process by another name is answered', async () => {
+  const { metricsPort } = await serve();
+  expect(await statusOf(metricsPort, '/metrics', { host: 'kerf.kerf-system.svc:8080' })).toBe(200);
 });
 
 test('a busy port is an error that names the flag, and nothing keeps listening', async () => {

@@ -1,8 +1,8 @@
 // The two small HTTP servers of the process: probes and metrics. They answer from memory, so that a busy planner never
 // makes a kubelet think we are dead.
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { KerfError } from '../base/index.ts';
+import { KerfError, originRefusal } from '../base/index.ts';
 import { startProfiler } from './profiling.ts';
 
 export interface Endpoints {
@@ -28,6 +28,7 @@ export interface EndpointOptions {
 
 export async function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
   const health = createServer((request, response) => {
+    if (isTurnedAway(request, response)) return;
     const path = request.url?.split('?')[0];
     const problem = path === '/readyz' ? options.notReady() : options.unhealthy?.();
     if (path !== '/healthz' && path !== '/readyz') response.writeHead(404).end('404 page not found\n');
@@ -35,6 +36,7 @@ export async function serveEndpoints(options: EndpointOptions): Promise<Endpoint
   });
   const profiler = options.enableProfiling === true ? await startProfiler() : undefined;
   const metrics = createServer((request, response) => {
+    if (isTurnedAway(request, response)) return;
     const answer = async (): Promise<void> => {
       if ((await profiler?.answer(request, response)) !== true) await answerMetrics(options, request, response);
     };
@@ -54,6 +56,15 @@ export async function serveEndpoints(options: EndpointOptions): Promise<Endpoint
     await close(health);
     throw error;
   }
+}
+
+/** A port that is forwarded to an operator's machine is within reach of every web page there. */
+function isTurnedAway({ headers }: IncomingMessage, response: ServerResponse): boolean {
+  const fetchSite = headers['sec-fetch-site']?.toString();
+  const refusal = originRefusal({ host: headers.host, origin: headers.origin, fetchSite });
+  if (refusal !== undefined)
+    response.writeHead(refusal.status, { 'content-type': 'text/plain' }).end(`${refusal.message}\n`);
+  return refusal !== undefined;
 }
 
 async function answerMetrics(

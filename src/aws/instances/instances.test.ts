@@ -202,6 +202,12 @@ describe('deleting', () => {
   });
 });
 
+test('a foreign machine that was never looked at is looked at before it is tagged', async () => {
+  there = [machine('i-1', { Tags: tagList({ 'eks:eks-cluster-name': 'other' }) })];
+  await expect(after(instances.createTags('i-1', { a: 'b' }))).rejects.toMatchObject({ code: 'InstanceForeign' });
+  expect(ec2.inputs('CreateTags')).toEqual([]);
+});
+
 describe('in a shifted zone', () => {
   test('a fresh get is answered from memory; deleting and tagging are refused without a call or a failure counted', async () => {
     await after(instances.get('i-1'));
@@ -218,7 +224,8 @@ describe('in a shifted zone', () => {
     shifted.add('use1-az1');
     await expect(after(instances.delete('i-1'))).rejects.toThrow('zonally shifted');
     expect(ec2.calls.map(({ action }) => action)).toEqual(['DescribeInstances']);
-    await instances.createTags('i-9', { a: 'b' });
+    there = [machine('i-9')];
+    await after(instances.createTags('i-9', { a: 'b' }));
     expect(ec2.inputs('CreateTags')).toEqual([{ Resources: ['i-9'], Tags: [{ Key: 'a', Value: 'b' }] }]);
   });
 });

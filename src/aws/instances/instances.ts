@@ -154,19 +154,18 @@ export class Instances {
   }
 
   async createTags(id: string, tags: Readonly<Record<string, string>>): Promise<void> {
-    const known = this.seen.get(id)?.instance;
-    if (known !== undefined) {
-      // Before: whoever is tagged as ours is terminated as ours.
-      this.refuseForeign(known, 'tag');
-      this.refuseShifted(known, 'tag');
-    }
+    // Before: whoever is tagged as ours is terminated as ours.
+    const isRemembered = this.seen.has(id);
+    const known = await this.get(id);
+    this.refuseForeign(known, 'tag');
+    if (isRemembered) this.refuseShifted(known, 'tag');
     try {
       await this.options.ec2.send(new CreateTagsCommand({ Resources: [id], Tags: tagList(tags) }));
     } catch (error) {
       if (isAwsNotFound(error)) throw new CloudError('notFound', `EC2 has no instance ${id}`, { cause: error });
       throw error;
     }
-    if (known !== undefined) this.remember({ ...known, tags: { ...known.tags, ...tags } });
+    this.remember({ ...known, tags: { ...known.tags, ...tags } });
   }
 
   private read(described: Instance): Ec2Instance | undefined {

@@ -1,6 +1,7 @@
 // Amazon Linux 2023: nodeadm reads NodeConfig documents and lays them over each other in order. Ours comes last, so what
 // the cluster depends on cannot be undone by the user's.
 import { isMap, parseDocument, stringify } from 'yaml';
+import { yamlTooDeepAt } from '../../base/index.ts';
 import { CloudError } from '../../ports/index.ts';
 import { gracePeriods, sorted, type UserDataInput } from './input.ts';
 import { labelsFlag } from './kubelet-flags.ts';
@@ -22,7 +23,7 @@ function customParts(custom: string): MimePart[] {
 
 function isYamlMapping(text: string): boolean {
   // A script can happen to be YAML too: `echo a: b` is a mapping.
-  if (text.trimStart().startsWith('#!')) return false;
+  if (text.trimStart().startsWith('#!') || yamlTooDeepAt(text) !== undefined) return false;
   // A key that is there twice is a mistake in a NodeConfig, which nodeadm will name; it makes no script of it.
   const document = parseDocument(text, { logLevel: 'silent', uniqueKeys: false });
   return document.errors.length === 0 && isMap(document.contents);

@@ -1,7 +1,7 @@
 // YAML by the full parser: for whatever the quick reader is unsure about, and for everything that is wrong. Turns the
 // parser's errors into sentences that say what to write instead, and refuses aliases that would blow up.
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml';
-import { messageOf } from '../../base/index.ts';
+import { deepestYaml, messageOf, yamlTooDeepAt } from '../../base/index.ts';
 import type { FieldPath } from './field-path.ts';
 
 export interface YamlProblem {
@@ -21,44 +21,12 @@ export interface FullYaml {
 /** More aliases than any manifest uses, fewer than an alias bomb needs. */
 const maxAliasCount = 100;
 
-/** Deeper than any manifest, shallower than what makes readers of values run out of stack; as for JSON. */
-const maxDepth = 200;
-/** Texts may hold brackets that are never closed. */
-const mostOpen = 600;
-
 export function readFullYaml(text: string): FullYaml {
-  const offset = tooDeepAt(text);
+  const offset = yamlTooDeepAt(text);
   if (offset === undefined) return readShallow(text);
-  const message = `nested more than ${maxDepth} levels deep`;
+  const message = `nested more than ${deepestYaml} levels deep`;
   const problem: YamlProblem = { code: 'syntax', offset, message, fix: 'write it with less nesting', field: [] };
   return { value: undefined, problems: [problem], document: parseDocument('') };
-}
-
-/**
- * Where the text nests deeper than allowed, counted without parsing: brackets that are open, or blocks whose indentation
- * grew. Brackets inside texts may count, too; no honest text has that many.
- */
-export function tooDeepAt(text: string): number | undefined {
-  let open = 0;
-  const indents: number[] = [];
-  let start = 0;
-  for (const line of text.split('\n')) {
-    // Each dash of "- - - a" is a level, too.
-    const lead = /^[ ]*(?:[-?] +)*/.exec(line)?.[0] ?? '';
-    if (lead.length < line.length) {
-      while (indents.length > 0 && (indents.at(-1) ?? 0) >= lead.length) indents.pop();
-      indents.push(lead.length);
-      const dashes = lead.length - lead.replaceAll(/[-?]/g, '').length;
-      if (indents.length > maxDepth || dashes > maxDepth) return start;
-      for (const character of line) {
-        if (character === '[' || character === '{') open += 1;
-        else if ((character === ']' || character === '}') && open > 0) open -= 1;
-        if (open > mostOpen) return start;
-      }
-    }
-    start += line.length + 1;
-  }
-  return undefined;
 }
 
 function readShallow(text: string): FullYaml {

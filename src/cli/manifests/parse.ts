@@ -1,8 +1,9 @@
 // From a chunk of text to manifests: quick reader first, full parser when that is unsure, JSON by its own reader; Lists
 // are opened, so that every object is a manifest of its own.
+import { yamlTooDeepAt } from '../../base/index.ts';
 import type { Chunk } from './chunks.ts';
 import type { FieldPath } from './field-path.ts';
-import { type FullYaml, offsetInDocument, readFullYaml, tooDeepAt } from './full-yaml.ts';
+import { type FullYaml, offsetInDocument, readFullYaml } from './full-yaml.ts';
 import { readJson } from './json.ts';
 import { blockAt, type Manifest, type Position, positionAt, type SyntaxProblem } from './manifest.ts';
 import { isMap } from './plain-data.ts';
@@ -16,7 +17,7 @@ export function* manifestsIn(file: string, chunk: Chunk): Generator<Manifest> {
 
 function yamlManifest(file: string, chunk: Chunk): Manifest {
   // One that is too deep is for the full reader to explain.
-  const quick = tooDeepAt(chunk.text) === undefined ? readQuickYaml(chunk.text) : unsure;
+  const quick = yamlTooDeepAt(chunk.text) === undefined ? readQuickYaml(chunk.text) : unsure;
   if (quick !== unsure) {
     const start = firstWord(chunk.text);
     return manifest(file, chunk, start, quick, [], () => {

@@ -1,5 +1,6 @@
 import {
   existsSync,
+  globSync,
   lstatSync,
   mkdtempSync,
   readdirSync,
@@ -57,4 +58,19 @@ test('when writing fails, what was there is there', async () => {
 test('a device is written to, not replaced', async () => {
   await writeWhole('/dev/null', 'x');
   expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+});
+
+test('bytes are written as they are', async () => {
+  const bytes = Uint8Array.from([0x1f, 0x8b, 0, 0xff]);
+  await writeWhole(path, bytes);
+  expect([...readFileSync(path)]).toEqual([...bytes]);
+});
+
+test('no command writes a file in another way; a log is appended to', () => {
+  const cli = join(import.meta.dirname, '..');
+  const writes = /\b(?:writeFile|writeFileSync|appendFile|appendFileSync|createWriteStream|copyFile|cpSync)\(/;
+  const others = globSync('**/*.ts', { cwd: cli })
+    .filter((file) => !/\.test(?:ing)?\.ts$/.test(file) && writes.test(readFileSync(join(cli, file), 'utf8')))
+    .sort();
+  expect(others).toEqual(['output/whole-file.ts', 'up/up.ts']);
 });

@@ -4,18 +4,18 @@ import { randomBytes } from 'node:crypto';
 import { open, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-export async function writeWhole(path: string, text: string, mode = 0o666): Promise<void> {
+export async function writeWhole(path: string, content: string | Uint8Array, mode = 0o666): Promise<void> {
   const target = await realpath(path).catch(() => path);
   const old = await stat(target).catch(() => undefined);
   // A pipe or a device is not replaced.
-  if (old !== undefined && !old.isFile()) return writeFile(target, text);
+  if (old !== undefined && !old.isFile()) return writeFile(target, content);
   const folder = dirname(target);
   const beside = join(folder, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
   // Fails where the name exists, a link included: no one can prepare it.
   const file = await open(beside, 'wx', old === undefined ? mode : old.mode & 0o7777);
   try {
     try {
-      await file.writeFile(text);
+      await file.writeFile(content);
       if (old !== undefined) await file.chmod(old.mode & 0o7777);
       await file.sync();
     } finally {

@@ -2,6 +2,7 @@
 // spot prices, more pods of a workload.
 import { parseAllDocuments } from 'yaml';
 import { admitKind, annotation, fieldErrorText, kinds, label, type NodePool, nodePoolHash } from '../../api/index.ts';
+import { deepestYaml, yamlTooDeepAt } from '../../base/index.ts';
 import type { InstanceTypeSpec, PoolInstanceTypes, Snapshot, SnapshotObject } from '../../core/index.ts';
 import type { Pod } from '../../ports/index.ts';
 import { workloadOf } from '../../view/index.ts';
@@ -84,6 +85,7 @@ export function changedSnapshot(snapshot: Snapshot, order: Order): Changed {
 /** Of NodePools and the like as they would be admitted; others as they are written. Throws what is wrong with them. */
 export function readManifests(text: string): SnapshotObject[] {
   if (text.trim() === '') return [];
+  if (yamlTooDeepAt(text) !== undefined) throw new Error(`nested more than ${deepestYaml} levels deep`);
   return parseAllDocuments(text).flatMap((document): SnapshotObject[] => {
     const [problem] = document.errors;
     if (problem !== undefined) throw new Error(problem.message);

@@ -1,6 +1,5 @@
 // What a request says beside its object: query parameters, the options of a deletion, the patch and its kind.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parse as parseYaml } from 'yaml';
 import type { ResourceDefinition } from '../api/definition.ts';
 import { notSupported } from '../api/field-error.ts';
 import type { WriteCall } from '../api/machinery.ts';
@@ -8,7 +7,7 @@ import { badRequest, invalid, StatusError, unsupportedMediaType } from '../api/s
 import type { DeleteCall } from '../api/verbs/delete.ts';
 import type { PatchBody, PatchType } from '../api/verbs/patch.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { mediaTypeOf, parseText, readBody, readObject } from './request.ts';
+import { mediaTypeOf, parseText, readBody, readObject, readYaml } from './request.ts';
 
 interface Asked {
   request: IncomingMessage;
@@ -48,10 +47,7 @@ export async function readPatch({ request, query, definition }: Asked): Promise<
     );
   }
   const force = query.get('force');
-  const body =
-    type === 'apply'
-      ? parseText(() => parseYaml(bytes.toString('utf8'), { maxAliasCount: 100 }) as unknown, 'error decoding YAML')
-      : parsePatchJson(bytes);
+  const body = type === 'apply' ? parseText(() => readYaml(bytes), 'error decoding YAML') : parsePatchJson(bytes);
   return { type, body, ...(force !== null && { force: isTrue(force) }) };
 }
 

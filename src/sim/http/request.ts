@@ -1,7 +1,7 @@
 // What a request asks for: the grammar of Kubernetes paths, and the body within its limits.
 import type { IncomingMessage } from 'node:http';
 import { parse as parseYaml } from 'yaml';
-import { messageOf } from '../../base/index.ts';
+import { deepestYaml, messageOf, yamlTooDeepAt } from '../../base/index.ts';
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../api/status.ts';
 import { decodeProtobuf } from './protobuf.ts';
 
@@ -93,8 +93,7 @@ export async function readObject(request: IncomingMessage, kind: string, schema:
   if (type === 'application/vnd.kubernetes.protobuf' && schema !== undefined) {
     return body.length === 0 ? undefined : decodeProtobuf(body, schema);
   }
-  if (type === 'application/yaml')
-    return parseText(() => parseYaml(body.toString('utf8'), { maxAliasCount: 100 }) as unknown, what);
+  if (type === 'application/yaml') return parseText(() => readYaml(body), what);
   if (type !== '' && type !== 'application/json') {
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: ${writeTypes.join(', ')}`,
@@ -110,4 +109,11 @@ export function parseText(read: () => unknown, what: string): unknown {
   } catch (thrown) {
     throw badRequest(`${what}: couldn't get version/kind; json parse error: ${messageOf(thrown)}`);
   }
+}
+
+/** Throws for what is not YAML, or nests without end. */
+export function readYaml(body: Buffer): unknown {
+  const text = body.toString('utf8');
+  if (yamlTooDeepAt(text) !== undefined) throw new Error(`nested more than ${deepestYaml} levels deep`);
+  return parseYaml(text, { maxAliasCount: 100 });
 }

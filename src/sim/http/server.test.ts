@@ -107,6 +107,20 @@ const contentType = fc.constantFrom(
   'garbage',
 );
 
+test('YAML that nests without end is refused before it is parsed', async () => {
+  const startedMs = performance.now();
+  const answer = await call(configMaps, {
+    method: 'POST',
+    headers: { 'content-type': 'application/yaml' },
+    body: '['.repeat(500_000),
+  });
+  expect([answer.status, await answer.text()]).toEqual([
+    400,
+    expect.stringContaining('nested more than 200 levels deep'),
+  ]);
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
+
 test("any request gets an answer in the API's own form, and the server lives", async () => {
   await fc.assert(
     fc.asyncProperty(

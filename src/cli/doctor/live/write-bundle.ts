@@ -1,7 +1,7 @@
 // Writes files as a gzipped tarball, as --collect does.
-import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { KerfError, messageOf } from '../../../base/index.ts';
+import { writeWhole } from '../../output/index.ts';
 import type { LiveFile } from './cluster.ts';
 
 const block = 512;
@@ -12,7 +12,8 @@ export async function writeBundle(path: string, files: readonly LiveFile[]): Pro
     return [header(name, body.length), body, Buffer.alloc((block - (body.length % block)) % block)];
   });
   try {
-    await writeFile(path, gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * block)])));
+    // What a cluster says about itself is for its owner.
+    await writeWhole(path, gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * block)])), 0o600);
   } catch (thrown) {
     throw new KerfError('OutputUnwritable', `cannot write ${path}: ${messageOf(thrown)}; give another --collect`, {
       cause: thrown,
