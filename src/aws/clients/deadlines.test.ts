@@ -61,8 +61,6 @@ const calls: Record<string, (of: AwsClients) => Promise<unknown>> = {
   sqs: ({ sqs }) => sqs.send(new ReceiveMessageCommand({ QueueUrl: `${url}/queue` })),
   ssm: ({ ssm }) => ssm.send(new GetParameterCommand({ Name: 'a' })),
   sts: ({ sts }) => sts.send(new GetCallerIdentityCommand({})),
-  KMS: ({ json }) => json.ask('kms', 'DescribeKey', {}),
-  EventBridge: ({ json }) => json.ask('events', 'ListRules', {}),
   'zonal shift': ({ zonalShift }) => zonalShift.appliedShifts('arn:aws:eks:eu-west-1:1:cluster/a'),
 };
 

@@ -3,4 +3,4 @@ export { type Progress, progressLine } from './progress.ts';
 export { counted, type Severity, severities, severityMark } from './severity.ts';
 export { type Column, fittingTable, type TableOptions, table } from './table.ts';
 export { textWidth, wrapLines, wrapText } from './text-width.ts';
-export { writeWhole } from './whole-file.ts';
+export { fillWhole, writeWhole } from './whole-file.ts';

@@ -13,7 +13,7 @@ test('no plan costs less than its lower bound', async () => {
       expect(bound).toBeLessThanOrEqual(plan.pricePerHour * (1 + 1e-9));
     }
   }
-});
+}, 300_000);
 
 test('the bound of pods that fill machines exactly is their price', async () => {
   // S(1) has one type: 1 cpu less 100m, 2Gi less 10Mi, 10 pods. Nine pods of 100m and 200Mi fill its cpu.
@@ -35,4 +35,33 @@ test('the bound of pods that fill machines exactly is their price', async () => 
 test('pods without a place cost nothing', async () => {
   const snapshot = generic(3, { ...synthetic(1), items: [] });
   expect(await lowerBoundPerHour(snapshot, planWorld(indexSnapshot(snapshot)))).toBe(0);
+});
+
+test('a pod may use a label that another pod gives to their node', async () => {
+  const snapshot = generic(0, synthetic(1));
+  const asking = (operator: string, cpu: string, values: string[] = []) => ({
+    spec: {
+      containers: [{ name: 'main', resources: { requests: { cpu } } }],
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [
+              { matchExpressions: [{ key: 'tier', operator, ...(values.length > 0 && { values }) }] },
+            ],
+          },
+        },
+      },
+    },
+  });
+  const [first, second] = generic(2, synthetic(1)).objects.items.filter((item) => item.kind === 'Pod');
+  if (first === undefined || second === undefined) throw new Error('the workload has no pods');
+  const pods = [
+    { ...first, ...asking('NotIn', '400m', ['tin']) },
+    { ...second, ...asking('Exists', '100m') },
+  ];
+  const items = [...snapshot.objects.items, ...pods];
+  const world = indexSnapshot({ ...snapshot, objects: { ...snapshot.objects, items } });
+  const plan = planWorld(world);
+  expect(plan.newNodes.map((node) => node.pods.length)).toEqual([2]);
+  expect(await lowerBoundPerHour(world, plan)).toBeLessThanOrEqual(plan.pricePerHour);
 });

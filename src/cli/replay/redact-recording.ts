@@ -1,7 +1,7 @@
 // A recording for others to read: every snapshot redacted as `kerf snapshot --redact` does, with the same word for the same
 // name all through, and every answer given again about what is left, so that `kerf replay` finds it equal. Decisions keep
 // their codes, figures and order; their messages, which may name anything, go.
-import { createWriteStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { createGzip } from 'node:zlib';
 import { type Clock, inSlices } from '../../base/index.ts';
 import type { Snapshot, SnapshotObject } from '../../core/index.ts';
@@ -15,6 +15,7 @@ import {
   SnapshotsAgain,
   snapshotId,
 } from '../../server/index.ts';
+import { fillWhole } from '../output/index.ts';
 import { Redactor, redactWith } from '../snapshot/redact.ts';
 
 export interface Redacted {
@@ -23,20 +24,24 @@ export interface Redacted {
 }
 
 export async function redactRecording(clock: Clock, from: string, to: string): Promise<Redacted> {
+  const done: Redacted = { passes: 0, decisions: 0 };
+  await fillWhole(to, (file) => redactInto(file, clock, from, done), 0o600);
+  return done;
+}
+
+async function redactInto(file: FileHandle, clock: Clock, from: string, done: Redacted): Promise<void> {
   const gzip = createGzip();
-  const stream = createWriteStream(to, { mode: 0o600 });
-  const ended = new Promise<void>((resolve, reject) => {
-    stream.on('close', () => resolve());
-    for (const each of [stream, gzip]) each.on('error', reject);
-  });
-  gzip.pipe(stream);
+  const written = (async () => {
+    for await (const chunk of gzip) await file.write(chunk as Buffer);
+  })();
+  // Awaited below; a disk that is full meanwhile is reported there.
+  written.catch(() => {});
   const write = (line: RecordingLine): void => void gzip.write(`${JSON.stringify(line)}\n`);
   const redactor = new Redactor();
   const known = new WeakMap<SnapshotObject, SnapshotObject>();
   const again = new SnapshotsAgain();
   const changes = new SnapshotChanges();
   const ids = new Map<string, string>();
-  const done: Redacted = { passes: 0, decisions: 0 };
   for await (const line of readRecording(from, () => {})) {
     if (line.kind === 'Recording' || line.kind === 'Missed') write(line);
     else if (line.kind === 'Decision') {
@@ -52,8 +57,7 @@ export async function redactRecording(clock: Clock, from: string, to: string): P
     }
   }
   gzip.end();
-  await ended;
-  return done;
+  await written;
 }
 
 async function passAgain(

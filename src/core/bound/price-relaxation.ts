@@ -134,8 +134,9 @@ function waysOnto({ table }: World, template: Template, { constraints }: Kind): 
   const ways: RequirementSet[] = [];
   for (const { wish, tolerations, volumes } of constraints) {
     if (untolerated(template.taints, tolerations).length > 0) continue;
-    if (!grants(table, template.set, placeholderHostname, wish, 'wellKnown')) continue;
-    const base = table.meet(template.set, wish.set);
+    const own = withoutOthersLabels(table, template.set, wish);
+    if (!grants(table, template.set, placeholderHostname, own, 'wellKnown')) continue;
+    const base = table.meet(template.set, own.set);
     const choices: (NodeWish | undefined)[] = volumes.length === 0 ? [undefined] : [...volumes];
     for (const volume of choices) {
       if (volume === undefined) ways.push(base);
@@ -143,6 +144,17 @@ function waysOnto({ table }: World, template: Template, { constraints }: Kind): 
     }
   }
   return ways;
+}
+
+/**
+ * Without labels that the template does not have: another pod on the same node may ask for such a label in a way that gives
+ * it to the node (`NotIn`), and then this one may ask for it, too.
+ */
+function withoutOthersLabels(table: World['table'], labels: RequirementSet, wish: NodeWish): NodeWish {
+  const isOthers = (key: string): boolean => !table.defines(labels, key, 'wellKnown');
+  const keys = [...wish.set.byKey.keys()].filter(isOthers);
+  if (keys.length === 0) return wish;
+  return { ...wish, set: table.without(wish.set, keys), present: wish.present.filter((key) => !isOthers(key)) };
 }
 
 /** Free room of existing nodes, pooled over nodes that admit the same pods. */
