@@ -44,8 +44,8 @@ export class Series {
     const reaching = this.tracks.find(({ track }) => (track.times[0] ?? Number.POSITIVE_INFINITY) <= fromMs);
     const longest = this.tracks.at(-1) as (typeof this.tracks)[number];
     const finest = this.tracks[0] as (typeof this.tracks)[number];
-    const isYoung =
-      (longest.track.times.length ?? 0) <= 1 || (finest.track.times[0] ?? 0) <= (longest.track.times[0] ?? 0);
+    // A coarse step begins before its first fine one: as long as nothing fine is forgotten, fine steps tell the same and more.
+    const isYoung = (finest.track.times[0] ?? 0) < (longest.track.times[0] ?? 0) + longest.steps.stepMs;
     const { track } = reaching ?? (isYoung ? finest : longest);
     let chosen: number[] = [];
     let lastMs = Number.NEGATIVE_INFINITY;

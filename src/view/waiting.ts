@@ -69,7 +69,7 @@ export function waitingView({ time, plan, pods, claimOf }: WaitingInput): Waitin
       }
       const there = placed.get(key);
       if (there !== undefined) return { outcome: 'existingNode', message: `fits on ${there}`, node: there };
-      return { outcome: 'held', message: 'waits for its scheduler' };
+      return { outcome: 'held', message: 'kube-scheduler has not placed it yet' };
     })();
     const gist = found.reasons?.map(({ code, nodePool = '' }) => `${code} ${nodePool}`).join() ?? found.message;
     const id = `${workload}\n${found.outcome}\n${gist}`;

@@ -49,7 +49,7 @@ export function Cost() {
         {unpriced.count > 0 &&
           ` ${counted(unpriced.count, 'node')} without a known price ${unpriced.count === 1 ? 'is' : 'are'} not counted: ${unpriced.names.slice(0, 3).join(', ')}${unpriced.count > 3 ? ' …' : ''}`}
       </p>
-      <div class="columns">
+      <div class="columns cost-columns">
         <Held data={data} />
         {found !== undefined && <Between money={found} />}
         <Shares title="by namespace" shares={data.byNamespace} total={pricePerHour}>

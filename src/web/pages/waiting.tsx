@@ -90,7 +90,7 @@ const outcomes: Readonly<Record<string, { word: string; class: string }>> = {
   noPlace: { word: 'no place', class: 'going' },
   newNode: { word: 'new node', class: 'coming' },
   existingNode: { word: 'has a place', class: 'settling' },
-  held: { word: 'not asked for', class: 'held' },
+  held: { word: 'needs no new node', class: 'settling' },
 };
 
 function Group({ group }: { group: WaitingGroup }) {
