@@ -6,7 +6,10 @@ import { textAt } from '../../fields.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
 import { kinds } from '../../needs.ts';
 import type { Stored } from '../../objects.ts';
-import { controllerState, finalizer, leaving } from './leaving.ts';
+import { controllerState, deletedMsAgo, finalizer, leaving } from './leaving.ts';
+
+/** Longer than a usual drain. */
+const hangsAfterMs = 300_000;
 
 export const finalizerAfterUninstall: Failure = {
   id: 'termination/finalizer-after-uninstall',
@@ -40,7 +43,9 @@ export const finalizerAfterUninstall: Failure = {
   ],
   check(evidence): Found[] {
     const state = controllerState(evidence);
-    const held = leaving(evidence);
+    // A controller may run where no Deployment shows it, on a laptop or in the process of a simulated cluster: what it is
+    // draining just now does not hang.
+    const held = leaving(evidence).filter((one) => (deletedMsAgo(evidence, one) ?? hangsAfterMs) >= hangsAfterMs);
     if (held.length === 0 || (state !== 'gone' && state !== 'stopped')) return [];
     return [
       {

@@ -85,6 +85,13 @@ export const terminationCases: readonly FailureCase[] = [
     now,
   },
   {
+    id: 'termination/finalizer-after-uninstall',
+    name: 'a node that is drained just now, by a controller that no Deployment shows',
+    nearMiss: true,
+    objects: [other, leavingNode(3)],
+    now,
+  },
+  {
     id: 'termination/finalizer-strip-leaks-instances',
     name: 'an instance that no object stands for',
     objects: [object('Node', 'ip-10-0-0-2', { spec: { providerID: 'aws:///us-east-1a/i-0aaaaaaaaaaaaaaa1' } })],
