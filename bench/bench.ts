@@ -24,7 +24,7 @@ export interface Measurement {
   pricePerHour?: number;
   greedyPricePerHour?: number;
   boundPerHour?: number;
-  /** The longest anybody else had to wait while the work ran in slices. */
+  /** The longest others had to wait while the work ran in slices. */
   longestPauseMs?: number;
   /** What else is worth knowing, in words. */
   remark?: string;
@@ -35,8 +35,8 @@ export interface Measurement {
 export interface Bar {
   maxMs?: number;
   maxRssMiB?: number;
-  /** Cold time may be this many times the best warm one. */
-  maxColdRatio?: number;
+  /** The peer, in the same run, takes at least this many times our cold time. */
+  minPeerRatio?: number;
   /** Price over the lower bound. */
   maxBoundRatio?: number;
   maxNodes?: number;

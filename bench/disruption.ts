@@ -133,6 +133,7 @@ function priceOf(all: readonly Settled[]): number {
 export const disruptionBenches: Bench[] = [
   scanBench(1000, 30, { maxMs: 2000, maxPauseMs: 50 }, true),
   scanBench(5000, 20, { maxMs: 20_000, maxPauseMs: 50 }, false),
+  scanBench(10_000, 30, { maxMs: 60_000, maxPauseMs: 50, maxRssMiB: 2_048 }, false),
   searchBench,
   firstFitBench(100),
   firstFitBench(400),

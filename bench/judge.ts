@@ -1,6 +1,7 @@
 // Which bars a result meets, and how time grows with size. Missed bars are shown; only growth beyond its limit fails the
 // run, because times on shared machines are too noisy to fail on.
 import type { Bench, Growth } from './bench.ts';
+import type { PeerResult } from './peer.ts';
 import type { Result } from './run.ts';
 
 export function missedBars(bench: Bench, result: Result): string[] {
@@ -13,10 +14,6 @@ export function missedBars(bench: Bench, result: Result): string[] {
   };
   check(bar.maxMs, result.bestMs, (limit) => `over ${limit} ms`);
   check(bar.maxRssMiB, result.peakRssMiB, (limit) => `over ${limit} MiB`);
-  // Below a few milliseconds a cold start measures the compiler, not the planner.
-  if (result.bestMs > 10) {
-    check(bar.maxColdRatio, (result.coldMs ?? 0) / result.bestMs, (limit) => `cold over ${limit} x warm`);
-  }
   check(bar.maxPauseMs, result.longestPauseMs, (limit) => `holds others up for over ${limit} ms`);
   if (result.greedyPricePerHour !== undefined && result.pricePerHour !== undefined) {
     const ratio = result.pricePerHour / result.greedyPricePerHour;
@@ -32,6 +29,22 @@ export function missedBars(bench: Bench, result: Result): string[] {
   missed.push(...(result.broken ?? []));
   if ((result.unplaced ?? 0) > 0) missed.push(`${result.unplaced} pods without a place`);
   return missed;
+}
+
+/** Cold, in a fresh process and beside the peer: undefined where there is no bar or the peer has no such work. */
+export function peerMargin(bench: Bench, result: Result, peer: readonly PeerResult[]): PeerMargin | undefined {
+  const least = bench.bar?.minPeerRatio;
+  const theirs = peer.find(({ name }) => name === bench.name);
+  if (least === undefined || theirs === undefined || result.coldMs === undefined) return undefined;
+  const ratio = theirs.ms / result.coldMs;
+  return { name: bench.name, ratio, least, met: ratio >= least };
+}
+
+export interface PeerMargin {
+  name: string;
+  ratio: number;
+  least: number;
+  met: boolean;
 }
 
 export interface GrowthResult {

@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import type { MeasureOptions } from './bench.ts';
-import { growthOf, missedBars } from './judge.ts';
+import { growthOf, missedBars, peerMargin } from './judge.ts';
 import { type PeerResult, runPeer } from './peer.ts';
 import { benches, growths } from './registry.ts';
-import { type Baseline, growthLines, peerTable, resultTable } from './report.ts';
+import { type Baseline, growthLines, marginLine, peerTable, resultTable } from './report.ts';
 import { type Result, runBench } from './run.ts';
 
 const baselineFile = new URL('./baseline.json', import.meta.url);
@@ -79,6 +79,10 @@ async function main(): Promise<void> {
     process.stdout.write(growthLines(grown));
   }
   const peer = flags.peer ? await peerResults() : [];
+  const margins = chosen.flatMap((bench) => {
+    const result = results.find(({ name }) => name === bench.name);
+    return (result && peerMargin(bench, result, peer)) ?? [];
+  });
   if (flags.output === 'json') {
     const document = results.map((result) => {
       const bench = chosen.find((candidate) => candidate.name === result.name);
@@ -89,8 +93,11 @@ async function main(): Promise<void> {
       };
     });
     const machine = { cores: availableParallelism(), node: process.version };
-    process.stdout.write(`${JSON.stringify({ machine, results: document, growth: grown, peer }, null, 2)}\n`);
-  } else if (peer.length > 0) process.stdout.write(`\n${peerTable(peer, results)}`);
+    process.stdout.write(`${JSON.stringify({ machine, results: document, growth: grown, peer, margins }, null, 2)}\n`);
+  } else if (peer.length > 0) {
+    process.stdout.write(`\n${peerTable(peer, results)}`);
+    for (const margin of margins) process.stdout.write(marginLine(margin));
+  }
   if (flags.saveBaseline) saveBaseline(baseline, results);
   if (grown.some(({ met }) => !met) || results.some(({ error }) => error !== undefined)) process.exitCode = 1;
 }

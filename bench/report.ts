@@ -1,7 +1,7 @@
 // Results as a table for people.
 import { type Column, table } from '../src/cli/output/index.ts';
 import type { Bench } from './bench.ts';
-import { type GrowthResult, missedBars } from './judge.ts';
+import { type GrowthResult, missedBars, type PeerMargin } from './judge.ts';
 import type { PeerResult } from './peer.ts';
 import type { Result } from './run.ts';
 
@@ -71,6 +71,11 @@ export function growthLines(growths: readonly GrowthResult[]): string {
         `growth ${name}: exponent ${exponent.toFixed(3)} (at most ${max}: ${met ? 'met' : 'missed'})\n`,
     )
     .join('');
+}
+
+export function marginLine({ name, ratio, least, met }: PeerMargin): string {
+  const verdict = met ? 'met' : 'missed';
+  return `${name} cold, in a fresh process: ${ratio.toFixed(0)} x faster than the peer (at least ${least}: ${verdict})\n`;
 }
 
 export function peerTable(peer: readonly PeerResult[], results: readonly Result[]): string {

@@ -7,7 +7,7 @@ import { nodeClaims, nodePools } from '../../src/controllers/index.ts';
 import { type KubeObject, type Pod, type Resource, resources } from '../../src/ports/index.ts';
 import { RealClock } from '../../src/runtime/index.ts';
 import { createCluster, kwokNodeClasses, SimKube, serveApi } from '../../src/sim/index.ts';
-import { podJson } from './pod-json.ts';
+import { podJson, usualPodsPerWorkload } from './pod-json.ts';
 import { diversePods, hostnameSpreadPods, withoutServerFields } from './pods.ts';
 import { seeded } from './random.ts';
 
@@ -100,8 +100,33 @@ async function addMachine(index: number): Promise<void> {
     const { resourceVersion: _version, uid: _uid, ...rest } = metadata;
     // The account these pods name does not exist here.
     const placed = { ...spec, serviceAccountName: 'default', serviceAccount: 'default', nodeName: name };
-    await withStatus(resources.pods, { metadata: rest, spec: placed, status } as Pod);
+    const ownerReferences = await ownersOf({ metadata, spec: placed } as Pod);
+    await withStatus(resources.pods, { metadata: { ...rest, ownerReferences }, spec: placed, status } as Pod);
   }
+}
+
+const ownerIds = new Map<string, string>();
+
+/** The ReplicaSet of the pod, created with its first one: a pod whose owner does not exist is garbage and collected. */
+async function ownersOf({ metadata, spec }: Pod): Promise<Pod['metadata']['ownerReferences']> {
+  const { namespace = '', labels = {}, ownerReferences: [owner] = [] } = metadata;
+  if (owner === undefined || spec === undefined) return [];
+  const key = `${namespace}/${owner.name}`;
+  let uid = ownerIds.get(key);
+  if (uid === undefined) {
+    const { nodeName: _name, ...template } = spec;
+    const set = await kube.create(resources.replicaSets, {
+      metadata: { name: owner.name, namespace },
+      spec: {
+        replicas: usualPodsPerWorkload,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: template },
+      },
+    });
+    uid = set.metadata.uid ?? '';
+    ownerIds.set(key, uid);
+  }
+  return [{ ...owner, uid }];
 }
 
 async function burst({ burst: count, kind }: Burst): Promise<BurstReport> {

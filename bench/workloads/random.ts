@@ -1,5 +1,6 @@
-// A small seeded random source (mulberry32): the same seed draws the same numbers on every machine, which is what makes a
-// workload a workload. Not for secrets.
+// What workloads draw from a seed: the same numbers on every machine, which is what makes a workload a workload.
+
+import { seededRandom } from '../../src/base/index.ts';
 
 export interface Random {
   /** In [0, 1). */
@@ -16,13 +17,7 @@ export interface Random {
 }
 
 export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
+  const next = seededRandom(seed);
   const below = (limit: number): number => Math.floor(next() * limit);
   return {
     next,

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { conditionOf } from '../base/index.ts';
 import {
   type Condition,
   type ConditionChange,
   type ConditionContext,
   clearCondition,
-  conditionOf,
   ec2NodeClassConditions,
   initConditions,
   isTrue,

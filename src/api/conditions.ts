@@ -5,7 +5,7 @@
 // 1. A function that changes nothing returns the very list it was given, so that callers can skip the write.
 // 2. `lastTransitionTime` moves only when `status` does.
 // 3. A dependent is never missing and never removed; the root is never set by hand.
-import { formatTime, parseTime } from '../base/index.ts';
+import { conditionOf, formatTime, parseTime } from '../base/index.ts';
 import type { Condition } from './kinds/conditions.ts';
 import { conditionReason, conditionType } from './names.ts';
 
@@ -65,9 +65,6 @@ export interface ConditionChange {
   reason?: string;
   message?: string;
 }
-
-export const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
-  conditions?.find((condition) => condition.type === type);
 
 export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
   conditionOf(conditions, type)?.status === 'True';

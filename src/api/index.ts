@@ -7,7 +7,6 @@ export {
   type ConditionContext,
   type ConditionSet,
   clearCondition,
-  conditionOf,
   ec2NodeClassConditions,
   initConditions,
   isTrue,

@@ -3,14 +3,13 @@
 import {
   awsLabel,
   capacityType,
-  conditionOf,
   conditionType,
   type EC2NodeClass,
   label,
   type NodeClaim,
   type NodePool,
 } from '../api/index.ts';
-import { messageOf } from '../base/index.ts';
+import { conditionOf, messageOf } from '../base/index.ts';
 import type { FailedOffering, InstanceTypeSpec } from '../core/index.ts';
 import {
   type AskOptions,

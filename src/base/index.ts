@@ -10,12 +10,15 @@ export {
   sharesBit,
 } from './bitset.ts';
 export { type AbortSignalLike, type Clock, sleepWith, type Timer } from './clock.ts';
+export { conditionOf } from './conditions.ts';
 export { within } from './deadline.ts';
+export { type Doubling, doubledMs } from './doubling.ts';
+export { isEqual, isIdentical } from './equality.ts';
 export { type ErrorCode, errorCodes } from './error-codes.ts';
 export { attempt, KerfError, type KerfErrorOptions, messageOf } from './errors.ts';
 export { ExpiringMap } from './expiring-map.ts';
 export { linearPattern } from './linear-pattern.ts';
-export { isEqual, mergePatch } from './merge-patch.ts';
+export { mergePatchBetween } from './merge-patch.ts';
 export { editDistance, nearestName } from './nearest-name.ts';
 export {
   addQuantities,
@@ -33,6 +36,8 @@ export {
 export { type RateLimit, RateLimiter } from './rate-limiter.ts';
 export { type GuardedRequest, originRefusal, type Refusal, refusalOf } from './request-guard.ts';
 export { isAtOrBefore } from './resource-version.ts';
+export { seededRandom } from './seeded-random.ts';
+export { shortList } from './short-list.ts';
 export { atOnce, inSlices, type Sliced, sortInSlices } from './sliced.ts';
 export {
   formatGoDuration,

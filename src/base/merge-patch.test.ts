@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isEqual, mergePatch } from './merge-patch.ts';
+import { isEqual } from './equality.ts';
+import { mergePatchBetween } from './merge-patch.ts';
 
 function apply(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
@@ -28,7 +29,7 @@ const tree = fc.letrec((tie) => ({
 test('applying the patch to the old value gives the new one', () => {
   fc.assert(
     fc.property(tree.object, tree.object, (before, after) => {
-      expect(apply(before, mergePatch(before, after) ?? {})).toEqual(after);
+      expect(apply(before, mergePatchBetween(before, after) ?? {})).toEqual(after);
     }),
     { seed: 7, numRuns: 500 },
   );
@@ -37,7 +38,7 @@ test('applying the patch to the old value gives the new one', () => {
 test('equal values need no patch', () => {
   fc.assert(
     fc.property(tree.object, (value) => {
-      expect(mergePatch(value, structuredClone(value))).toBeUndefined();
+      expect(mergePatchBetween(value, structuredClone(value))).toBeUndefined();
       expect(isEqual(value, structuredClone(value))).toBe(true);
     }),
     { seed: 7, numRuns: 200 },
@@ -45,5 +46,5 @@ test('equal values need no patch', () => {
 });
 
 test('only what changed is in the patch, with null for what went away', () => {
-  expect(mergePatch({ a: { x: 1, y: 2 }, b: 1 }, { a: { x: 1, y: 3 } })).toEqual({ a: { y: 3 }, b: null });
+  expect(mergePatchBetween({ a: { x: 1, y: 2 }, b: 1 }, { a: { x: 1, y: 3 } })).toEqual({ a: { y: 3 }, b: null });
 });

@@ -2,7 +2,7 @@
 // `locked`, a patch fails if the object moved on in between: needed wherever a list is replaced as a whole (conditions,
 // finalizers, taints), because a merge patch would drop what someone else just added.
 import type { NodeClaim } from '../api/index.ts';
-import { mergePatch } from '../base/index.ts';
+import { mergePatchBetween } from '../base/index.ts';
 import { isKubeError, type Kube, type KubeObject, type ObjectRef, type Resource } from '../ports/index.ts';
 import type { ControllerContext } from './context.ts';
 import { nodeClaims } from './own-resources.ts';
@@ -19,7 +19,7 @@ export async function patchObject<T extends KubeObject>(
 ): Promise<T> {
   const { status: _old, ...from } = before as WithStatus;
   const { status: _new, ...to } = after as WithStatus;
-  const patch = mergePatch(from, to);
+  const patch = mergePatchBetween(from, to);
   return patch === undefined ? before : send(kube, resource, before, patch, options.locked ?? false);
 }
 
@@ -29,7 +29,7 @@ export async function patchStatus<T extends KubeObject>(
   before: T,
   after: T,
 ): Promise<T> {
-  const patch = mergePatch({ status: (before as WithStatus).status }, { status: (after as WithStatus).status });
+  const patch = mergePatchBetween({ status: (before as WithStatus).status }, { status: (after as WithStatus).status });
   return patch === undefined ? before : send(kube, resource, before, patch, true, 'status');
 }
 

@@ -2,7 +2,7 @@ export { configurationBound } from './bound/configuration-bound.ts';
 export type { LinearProgram } from './bound/linear-program.ts';
 export { priceRelaxation, relaxationOf } from './bound/price-relaxation.ts';
 export { roomBound } from './bound/room-bound.ts';
-export { unreadableSchedules } from './budgets/budgets.ts';
+export { activeUntil, unreadableSchedules } from './budgets/budgets.ts';
 export { isTimeZone } from './budgets/time-zone.ts';
 export type { CompileDeviceSelector } from './devices/claim-requests.ts';
 export type { Device } from './devices/device-pools.ts';
@@ -63,6 +63,16 @@ export {
   singleValuedLabels,
 } from './launch/launch-options.ts';
 export { daemonsToCome } from './nodes/daemons-to-come.ts';
+export {
+  isClaimLeaving,
+  isInitialized,
+  isLeaving,
+  isRegistered,
+  joinMachines,
+  type MachineClaim,
+  type MachineNode,
+  reportedResources,
+} from './nodes/joined-machine.ts';
 export { type Repair, RepairPolicies, type RepairState, rebootTimes } from './nodes/repairs.ts';
 export { applyOverlays, type Overlay, type OverlayPool, type OverlayResult } from './overlays/overlays.ts';
 export type {

@@ -212,10 +212,10 @@ export function* queueOrder(pods: readonly QueuedPod[]): Sliced<QueuedPod[]> {
   const ordered: QueuedPod[] = [];
   for (let at = 0; at < sizes.length; ) {
     // Pods that differ in other resources than these two stand in one line.
-    let line = sizes[at++] as QueuedPod[];
-    while (at < sizes.length && bySizeDescending(line[0] as QueuedPod, sizes[at]?.[0] as QueuedPod) === 0) {
-      line = line.concat(sizes[at++] as QueuedPod[]);
-    }
+    const first = sizes[at]?.[0] as QueuedPod;
+    const from = at;
+    while (at < sizes.length && bySizeDescending(first, sizes[at]?.[0] as QueuedPod) === 0) at++;
+    const line = sizes.slice(from, at).flat();
     for (const pod of isInOrder(line) ? line : yield* sortInSlices(line, byArrival)) ordered.push(pod);
     yield;
   }

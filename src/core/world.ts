@@ -111,7 +111,7 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   const table = new RequirementTable(rules.wellKnown);
   const resources = new ResourceTable();
   const requests = new RequestsOfPods(resources);
-  const known = machinesOf(snapshot, objects, resources);
+  const known = machinesOf(snapshot, objects);
   const entries = new Map(snapshot.instanceTypes?.map((entry) => [entry.nodePool, entry]));
   const compileSelector = remembering(options.compileDeviceSelector ?? noSelectors);
   const devices = settings.ignoreDevices

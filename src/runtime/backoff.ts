@@ -1,6 +1,8 @@
 // How long to wait before trying again. Two kinds: for one connection, where many clients must not come back in step; and
 // per key, for objects that fail one by one.
 
+import { doubledMs } from '../base/index.ts';
+
 export interface BackoffLimits {
   baseMs: number;
   maxMs: number;
@@ -44,7 +46,7 @@ export class KeyedBackoff {
   nextMs(key: string): number {
     const count = this.failures.get(key) ?? 0;
     this.failures.set(key, count + 1);
-    return Math.min(this.limits.maxMs, this.limits.baseMs * 2 ** Math.min(count, 50));
+    return doubledMs({ first: this.limits.baseMs, most: this.limits.maxMs }, count);
   }
 
   failuresOf(key: string): number {

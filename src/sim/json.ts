@@ -2,6 +2,8 @@
 // reading costs nothing, and two versions with the same `spec` have the identical `spec`. A frozen value is taken to be
 // frozen all the way down; only `freeze` makes such values.
 
+import { isIdentical } from '../base/index.ts';
+
 export type JsonObject = { [key: string]: unknown };
 
 export function isObject(value: unknown): value is JsonObject {
@@ -62,24 +64,11 @@ export function freeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-export function equal(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (Array.isArray(left)) {
-    if (!Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((item, index) => equal(item, right[index]));
-  }
-  if (Array.isArray(right)) return false;
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && equal((left as JsonObject)[key], (right as JsonObject)[key]));
-}
-
 /** `next`, with every part that equals its counterpart in `previous` replaced by that counterpart. Equal as a whole means `previous` itself. */
 export function share<T>(previous: unknown, next: T): T {
   if (previous === next || typeof previous !== 'object' || typeof next !== 'object') return next;
   if (previous === null || next === null || Array.isArray(previous) !== Array.isArray(next)) return next;
-  if (Object.isFrozen(next)) return equal(previous, next) ? (previous as T) : next;
+  if (Object.isFrozen(next)) return isIdentical(previous, next) ? (previous as T) : next;
   const before = previous as JsonObject;
   const after = next as JsonObject;
   const keys = Object.keys(after);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { NodeClaim, NodePool } from '../api/index.ts';
 import { VirtualClock } from '../base/index.ts';
+import { isInitialized, isRegistered } from '../core/index.ts';
 import type { Node, Pod } from '../ports/index.ts';
-import { Cluster, isInitialized, isLeaving, isRegistered, LaunchLedger, takeSnapshot } from './index.ts';
+import { Cluster, isLeaving, LaunchLedger, takeSnapshot } from './index.ts';
 import { capacityOf } from './machine.ts';
 
 const nodeClassRef = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };

@@ -6,11 +6,13 @@
 // 3. `changedAt` moves whenever something happened that could change a consolidation verdict, and at least every five
 //    minutes, so that a verdict is never older than that.
 // 4. An object never goes back to an older version, nor comes back once it is gone.
+
 import type { NodeClaim, NodePool } from '../api/index.ts';
 import { type Clock, formatTime, isAtOrBefore } from '../base/index.ts';
+import { isInitialized } from '../core/index.ts';
 import type { KubeObject, Node, Pod } from '../ports/index.ts';
 import { LaunchBackoff } from './launch-backoff.ts';
-import { isInitialized, isLeaving, type Machine } from './machine.ts';
+import { isLeaving, type Machine } from './machine.ts';
 import { Machines } from './machines.ts';
 import { isBudgetNews, isNodeNews, isPodNews } from './news.ts';
 import { keyOf, ObjectStore } from './object-store.ts';

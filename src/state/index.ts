@@ -4,11 +4,8 @@ export { LaunchLedger } from './launch-ledger.ts';
 export { offeringKey, probeLifeMs } from './launch-pace.ts';
 export {
   capacityOf,
-  conditionOf,
   hasTerminationFinalizer,
-  isInitialized,
   isLeaving,
-  isRegistered,
   type Machine,
   nodePoolOf,
 } from './machine.ts';

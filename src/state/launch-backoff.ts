@@ -5,7 +5,7 @@
 // 2. A failure of another kind starts counting anew, and so does any success or any change of pool or node class.
 // 3. Lack of capacity does not count here: it is known per offering, and the next choice is tried at once.
 // In memory only: a restarted process tries once before it pauses again.
-import type { Clock } from '../base/index.ts';
+import { type Clock, doubledMs } from '../base/index.ts';
 
 export interface LaunchFailure {
   /** What went wrong, as a condition's reason. */
@@ -48,7 +48,7 @@ export class LaunchBackoff {
     if (isSameKind && claimMs <= known.countedMs) return undefined;
     const failures = (isSameKind ? known.failures : 0) + 1;
     const isPaused = failures >= failuresBeforePause;
-    const lengthMs = Math.min(pauseMs.most, pauseMs.first * 2 ** (failures - failuresBeforePause));
+    const lengthMs = doubledMs(pauseMs, failures - failuresBeforePause);
     const endsMs = isPaused ? this.clock.elapsed() + lengthMs : Number.NEGATIVE_INFINITY;
     this.entries.set(poolUid, { kind, message, failures, endsMs, countedMs: now });
     return this.pauseOf(poolUid);

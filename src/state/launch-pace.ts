@@ -6,6 +6,7 @@
 // 2. A probe is a launch for pods that could use nothing else than what failed. Its claim outlives its failures, so that
 //    a shortage of hours costs a handful of claims; it ends when none of its pods waits, or after half an hour.
 // 3. Where nothing was launched lately, the first launches of a large burst go ahead of the others (see `isProven`).
+import { doubledMs } from '../base/index.ts';
 import type { FailedOffering } from '../core/index.ts';
 
 export interface Probe {
@@ -58,7 +59,7 @@ export class LaunchPace {
     const { failures = 0, notBeforeMs = 0 } = this.allowances.get(pool) ?? {};
     // Launches that ran side by side, and probes, fail together: one failure.
     const isNew = nowMs >= notBeforeMs;
-    const nextMs = nowMs + Math.min(pauseMs.most, pauseMs.first * 2 ** failures);
+    const nextMs = nowMs + doubledMs(pauseMs, failures);
     this.allowances.set(pool, {
       most: 1,
       failures: isNew ? failures + 1 : failures,

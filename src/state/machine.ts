@@ -1,8 +1,9 @@
-// One machine as we believe it to be: a Node, a NodeClaim, or both, joined by provider id. Plain facts with a few
-// questions; who may change what is in machines.ts.
+// One machine as we believe it to be: a Node, a NodeClaim, or both, with what only we know about it. What the two objects
+// say together is decided in core; who may change what is in machines.ts.
 
 import type { NodeClaim } from '../api/index.ts';
 import { finalizer, label } from '../api/names.ts';
+import { isInitialized, isLeaving as isLeavingByObjects, reportedResources } from '../core/index.ts';
 import type { Node } from '../ports/index.ts';
 
 export interface Machine {
@@ -16,32 +17,9 @@ export interface Machine {
   nominatedUntilMs: number;
 }
 
-export function conditionOf(
-  object: { status?: { conditions?: readonly { type: string; status: string }[] } },
-  type: string,
-): string | undefined {
-  return object.status?.conditions?.find((condition) => condition.type === type)?.status;
-}
-
-/** Unmanaged nodes count as registered and initialized: no one will label them. */
-export function isRegistered(machine: Machine): boolean {
-  if (machine.claim === undefined) return true;
-  return machine.node?.metadata.labels?.[label.registered] === 'true';
-}
-
-export function isInitialized(machine: Machine): boolean {
-  if (machine.claim === undefined) return true;
-  return machine.node?.metadata.labels?.[label.initialized] === 'true';
-}
-
-/** Leaving: by a command, because its claim is, or, without a claim, because the Node is. */
+/** By a command, or as its objects say. */
 export function isLeaving(machine: Machine): boolean {
-  if (machine.marked) return true;
-  const { claim, node } = machine;
-  if (claim !== undefined) {
-    return claim.metadata.deletionTimestamp !== undefined || conditionOf(claim, 'InstanceTerminating') === 'True';
-  }
-  return node?.metadata.deletionTimestamp !== undefined;
+  return machine.marked || isLeavingByObjects(machine);
 }
 
 export function nodePoolOf(machine: Machine): string | undefined {
@@ -50,12 +28,8 @@ export function nodePoolOf(machine: Machine): string | undefined {
 
 /** Capacity as the pool's limits count it: the claim's until the node is initialized, then the node's own. */
 export function capacityOf(machine: Machine): Record<string, string | number> {
-  const fromNode = machine.node?.status?.capacity ?? {};
-  const fromClaim = machine.claim?.status?.capacity ?? {};
-  if (isInitialized(machine) || machine.claim === undefined) return fromNode;
-  const merged: Record<string, string | number> = { ...fromClaim };
-  for (const [name, quantity] of Object.entries(fromNode)) if (String(quantity) !== '0') merged[name] = quantity;
-  return merged;
+  const { node, claim } = machine;
+  return reportedResources(node?.status?.capacity, claim?.status?.capacity, isInitialized(machine));
 }
 
 export function hasTerminationFinalizer(object: { metadata: { finalizers?: string[] } }): boolean {

@@ -4,20 +4,21 @@
 
 import type { NodePool } from '../api/index.ts';
 import { formatTime } from '../base/index.ts';
-import type {
-  FailedOffering,
-  PoolInstanceTypes,
-  PoolStateEntry,
-  ProviderFacts,
-  ResourceQuantities,
-  Snapshot,
-  SnapshotObject,
-  SnapshotSettings,
+import {
+  type FailedOffering,
+  isInitialized,
+  type PoolInstanceTypes,
+  type PoolStateEntry,
+  type ProviderFacts,
+  type ResourceQuantities,
+  type Snapshot,
+  type SnapshotObject,
+  type SnapshotSettings,
 } from '../core/index.ts';
 import type { KubeObject, Pod } from '../ports/index.ts';
 import { type Cluster, contextKinds } from './cluster.ts';
 import type { LaunchLedger } from './launch-ledger.ts';
-import { isInitialized, isLeaving } from './machine.ts';
+import { isLeaving } from './machine.ts';
 import { keyOf } from './object-store.ts';
 import { limitsInUse, type UseInputs } from './pool-use.ts';
 

@@ -1,16 +1,9 @@
 // One machine as a screen shows it: what it is, what its pods ask for, what would become of it.
 import { label, type NodeClaim } from '../api/index.ts';
 import { parseTime } from '../base/index.ts';
-import { type NodeVerdict, verdictCode } from '../core/index.ts';
+import { isInitialized, type NodeVerdict, verdictCode } from '../core/index.ts';
 import type { Node, Pod } from '../ports/index.ts';
-import {
-  isInitialized,
-  isLeaving,
-  isOwnedByDaemonSet,
-  isTerminal,
-  type Machine,
-  type PodAmounts,
-} from '../state/index.ts';
+import { isLeaving, isOwnedByDaemonSet, isTerminal, type Machine, type PodAmounts } from '../state/index.ts';
 import type { NodeFacts } from './view-model.ts';
 import type { Cell } from './wire.ts';
 import { workloadOf } from './workload-of.ts';

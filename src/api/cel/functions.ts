@@ -7,11 +7,12 @@ import {
   addQuantities,
   compareQuantities,
   formatQuantity,
+  isIdentical,
   type Quantity,
   quantityIn,
   tryParseQuantity,
 } from '../../base/index.ts';
-import { deepEqual } from '../schema/json.ts';
+import {} from '../schema/json.ts';
 import { compilePattern } from '../schema/pattern.ts';
 import { registerFormats } from './format.ts';
 import { registerAddresses } from './ip.ts';
@@ -38,9 +39,8 @@ function regex(pattern: string, flags = ''): RegExp {
 }
 
 /** Structural equality of CEL values: like JSON's, and BigInts compare as such. */
-const equal = (left: unknown, right: unknown): boolean => deepEqual(left, right);
 
-const includes = (list: readonly unknown[], value: unknown): boolean => list.some((item) => equal(item, value));
+const includes = (list: readonly unknown[], value: unknown): boolean => list.some((item) => isIdentical(item, value));
 
 type Ordered = string | number | bigint;
 
@@ -96,10 +96,10 @@ function registerLists(env: Environment): void {
     .registerFunction('list.min(): dyn', (list: Ordered[]) => extreme(list, 'min', (a, b) => a < b))
     .registerFunction('list.max(): dyn', (list: Ordered[]) => extreme(list, 'max', (a, b) => a > b))
     .registerFunction('list.indexOf(dyn): int', (list: unknown[], value: unknown) =>
-      BigInt(list.findIndex((item) => equal(item, value))),
+      BigInt(list.findIndex((item) => isIdentical(item, value))),
     )
     .registerFunction('list.lastIndexOf(dyn): int', (list: unknown[], value: unknown) =>
-      BigInt(list.findLastIndex((item) => equal(item, value))),
+      BigInt(list.findLastIndex((item) => isIdentical(item, value))),
     );
 }
 

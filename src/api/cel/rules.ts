@@ -2,7 +2,7 @@
 // was before. Rules that name `oldSelf` speak of a change and run only where there is an old value to compare with; the
 // others are not run again on a part that did not change.
 import { Environment, Optional, type ParseResult } from '@marcbachmann/cel-js';
-import { messageOf } from '../../base/index.ts';
+import { isIdentical, messageOf } from '../../base/index.ts';
 import {
   atField,
   atIndex,
@@ -13,7 +13,7 @@ import {
   fieldText,
   type Place,
 } from '../schema/field-error.ts';
-import { deepEqual, isObject, own } from '../schema/json.ts';
+import { isObject, own } from '../schema/json.ts';
 import { correlatedItems } from '../schema/list-types.ts';
 import type { Structural, ValidationRule } from '../schema/structural.ts';
 import { registerKubernetesFunctions, strictInt } from './functions.ts';
@@ -111,7 +111,7 @@ function visit(
   errors: FieldError[],
 ): void {
   if (value === null || value === undefined) return;
-  const unchanged = unchangedAbove || (old !== undefined && deepEqual(value, old));
+  const unchanged = unchangedAbove || (old !== undefined && isIdentical(value, old));
   if (tree.rules.length > 0) evaluateHere(tree, value, old, place, unchanged, errors);
   if (Array.isArray(value)) {
     if (tree.items === undefined) return;

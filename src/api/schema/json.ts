@@ -36,18 +36,3 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
 /** Own properties only, so that `constructor` and the like are absent unless written. */
 export const own = <T>(object: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
-
-export function deepEqual(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left)) {
-    return (
-      Array.isArray(right) && left.length === right.length && left.every((item, index) => deepEqual(item, right[index]))
-    );
-  }
-  if (!isObject(left) || !isObject(right)) return false;
-  const keys = Object.keys(left);
-  return (
-    keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key]))
-  );
-}

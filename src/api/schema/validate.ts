@@ -4,6 +4,7 @@
 //
 // On an update, a part that did not change is not judged again (the API server ratchets): tightening a schema never blocks
 // edits elsewhere in an object that was valid under the looser one.
+import { isIdentical } from '../../base/index.ts';
 import {
   atField,
   atIndex,
@@ -15,7 +16,7 @@ import {
   type Place,
 } from './field-error.ts';
 import { isKnownFormat, matchesFormat } from './formats.ts';
-import { deepEqual, isObject, type JsonObject, jsonType, own } from './json.ts';
+import { isObject, type JsonObject, jsonType, own } from './json.ts';
 import { correlatedItems } from './list-types.ts';
 import { compilePattern } from './pattern.ts';
 import type { Structural } from './structural.ts';
@@ -56,7 +57,7 @@ class Walker {
   }
 
   check(schema: Structural, value: unknown, old: unknown, place: Place | undefined): void {
-    if (old !== undefined && deepEqual(value, old)) return;
+    if (old !== undefined && isIdentical(value, old)) return;
     const type = jsonType(value);
     this.checkType(schema, type, place);
     if (type !== 'null') {
@@ -65,7 +66,7 @@ class Walker {
       else if (typeof value === 'number') this.checkNumber(schema, value, place);
       else if (Array.isArray(value)) this.checkList(schema, value, old, place);
     }
-    if (schema.enum !== undefined && !schema.enum.some((allowed) => deepEqual(allowed, value))) {
+    if (schema.enum !== undefined && !schema.enum.some((allowed) => isIdentical(allowed, value))) {
       const supported = schema.enum.map((allowed) =>
         JSON.stringify(typeof allowed === 'string' ? allowed : JSON.stringify(allowed)),
       );
@@ -144,7 +145,7 @@ class Walker {
     }
     if (
       schema.uniqueItems === true &&
-      value.some((item, i) => value.slice(0, i).some((other) => deepEqual(item, other)))
+      value.some((item, i) => value.slice(0, i).some((other) => isIdentical(item, other)))
     ) {
       this.fail(place, "shouldn't contain duplicates", '');
     }

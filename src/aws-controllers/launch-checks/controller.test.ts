@@ -2,14 +2,8 @@
 // happens when answers are missing, wrong or late.
 import { setImmediate as settle } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  conditionOf,
-  type EC2NodeClass,
-  ec2NodeClassConditions,
-  type NodeClaim,
-  type NodePool,
-} from '../../api/index.ts';
-import { VirtualClock } from '../../base/index.ts';
+import { type EC2NodeClass, ec2NodeClassConditions, type NodeClaim, type NodePool } from '../../api/index.ts';
+import { conditionOf, VirtualClock } from '../../base/index.ts';
 import type { ControllerContext } from '../../controllers/index.ts';
 import { recordedEvents, recordedLog } from '../../controllers/testing/records.testing.ts';
 import { AwsAnswers } from '../../failures/index.ts';

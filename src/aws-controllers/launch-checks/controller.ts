@@ -2,8 +2,10 @@
 // A failure that is certain, and found twice, pauses launches of its class until a look finds it gone; anything less is
 // reported in an event and changes nothing (docs/decisions/0060-certain-failures-pause-a-node-class.md). The condition itself
 // is written by the nodeclass controller, the only writer of a class's status, which is woken from here.
-import { conditionOf, conditionType, type EC2NodeClass } from '../../api/index.ts';
+
+import { conditionType, type EC2NodeClass } from '../../api/index.ts';
 import { ec2NodeClasses, type Look } from '../../aws/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { again, type Controller, type ControllerContext, source, subjectOf } from '../../controllers/index.ts';
 import {
   diagnose,

@@ -1,14 +1,15 @@
 // nodeclass.hash: keeps the hash annotations of a class. When the algorithm's version changes, its claims get the new
 // hash first, so that an upgrade drifts nothing; claims already drifted keep theirs and stay drifted.
+
 import {
   awsAnnotation,
-  conditionOf,
   conditionType,
   ec2NodeClassHash,
   ec2NodeClassHashVersion,
   type NodeClaim,
 } from '../../api/index.ts';
 import { ec2NodeClasses } from '../../aws/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { type Controller, type ControllerContext, nodeClaims, ownKey, patchObject } from '../../controllers/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';

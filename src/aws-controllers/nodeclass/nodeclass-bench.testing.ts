@@ -1,5 +1,6 @@
 // The controllers' bench for EC2NodeClasses: the embedded cluster with the AWS provider's own discovery on a small AWS in
 // memory, whose content and errors tests change as they like.
+
 import {
   type CapacityReservation,
   type CreateLaunchTemplateCommandInput,
@@ -12,7 +13,6 @@ import {
   type Subnet,
 } from '@aws-sdk/client-ec2';
 import type { Condition, EC2NodeClass, NodeClaim } from '../../api/index.ts';
-import { conditionOf } from '../../api/index.ts';
 import { bootPartsOf, type NodeFacts } from '../../aws/boot-parts.ts';
 import { CapacityReservations } from '../../aws/capacity-reservations/capacity-reservations.ts';
 import { ReservationCounts } from '../../aws/capacity-reservations/reservation-counts.ts';
@@ -30,6 +30,7 @@ import { PlacementGroups } from '../../aws/placement-groups/placement-groups.ts'
 import { SecurityGroups } from '../../aws/security-groups/security-groups.ts';
 import { SubnetAddresses } from '../../aws/subnets/subnet-addresses.ts';
 import { Subnets } from '../../aws/subnets/subnets.ts';
+import { conditionOf } from '../../base/index.ts';
 import { nodeClaims } from '../../controllers/index.ts';
 import { type DeepPartial, openBench } from '../../controllers/testing/bench.testing.ts';
 import { ScriptedCloud } from '../../controllers/testing/scripted-cloud.testing.ts';

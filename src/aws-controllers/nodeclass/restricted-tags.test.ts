@@ -2,9 +2,9 @@
 // step is asked directly.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { conditionOf, ec2NodeClassConditions } from '../../api/index.ts';
+import { ec2NodeClassConditions } from '../../api/index.ts';
 import { nodeClass } from '../../aws/node-class.testing.ts';
-import { VirtualClock } from '../../base/index.ts';
+import { conditionOf, VirtualClock } from '../../base/index.ts';
 import { Draft } from './draft.ts';
 import { Validation } from './validation.ts';
 

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import {
   awsAnnotation,
   type ConditionChange,
-  conditionOf,
   conditionReason,
   conditionType,
   type EC2NodeClass,
@@ -21,7 +20,7 @@ import {
   restrictedTag,
   tagProblem,
 } from '../../aws/index.ts';
-import { type Clock, ExpiringMap, KerfError } from '../../base/index.ts';
+import { type Clock, conditionOf, ExpiringMap, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec } from '../../core/index.ts';
 import { pointerTo } from '../../failures/index.ts';
 import { type Draft, minuteMs, type Step } from './draft.ts';

@@ -1,4 +1,5 @@
 // What the doctor found, for people and for programs.
+import { shortList } from '../../base/index.ts';
 import type { CheckOutcome, Diagnosis, Finding, ObjectRef, Severity } from '../../failures/index.ts';
 import type { Terminal } from '../command.ts';
 import { counted, type Paint, paintFor, wrapText } from '../output/index.ts';
@@ -63,11 +64,10 @@ function severityText(severity: Severity, paint: Paint): string {
 }
 
 export function objectNames(objects: readonly ObjectRef[]): string {
-  const names = objects
-    .slice(0, 4)
-    .map(({ kind, name, namespace }) => `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`);
-  const more = objects.length - names.length;
-  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+  const names = objects.map(
+    ({ kind, name, namespace }) => `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`,
+  );
+  return shortList(names, 4, 'more');
 }
 
 function summaryText({ findings, checks, files }: Report, paint: Paint, isAsked: boolean): string {

@@ -1,5 +1,5 @@
 // Verdicts in words: what would happen to a node, or what keeps it; and what the nodes of a pool come to.
-import { parseTime } from '../../base/index.ts';
+import { parseTime, shortList } from '../../base/index.ts';
 import { type Fleet, insteadText, type NodeVerdict, plainText, verdictCode } from '../../core/index.ts';
 import { spanText } from '../../view/index.ts';
 import { counted, type Paint } from '../output/index.ts';
@@ -61,13 +61,14 @@ export function renderVerdict(verdict: NodeVerdict, nowMs: number, paint: Paint)
     lines.push(`  ${staysText(verdict, steps, since)}`);
     for (const [index, { code, message, suggestion, pods }] of steps.entries()) {
       lines.push(`  ${index + 1}. ${plainText({ code, message })} (${code})`);
-      if (pods !== undefined) lines.push(`     ${counted(pods.length, 'pod')}: ${shortList(pods)}`);
+      if (pods !== undefined) lines.push(`     ${counted(pods.length, 'pod')}: ${shortList(pods, 3, 'more')}`);
       if (suggestion !== undefined) lines.push(`     ${paint.dim(suggestion)}`);
     }
   } else {
     const what = verdict.verdict === 'remove' ? 'would be removed' : `would be replaced by ${insteadText(verdict)}`;
     lines.push(`  ${what} (${verdict.reason})${since}, saving ${price(verdict.savingsPerHour)}`);
-    if (verdict.destinations !== undefined) lines.push(`  its pods go to ${shortList(verdict.destinations)}`);
+    if (verdict.destinations !== undefined)
+      lines.push(`  its pods go to ${shortList(verdict.destinations, 3, 'more')}`);
   }
   return `${lines.join('\n')}\n`;
 }
@@ -81,9 +82,4 @@ function staysText(verdict: NodeVerdict, steps: NodeVerdict['blockers'], since: 
   if (isOnItsWayOut(verdict)) return `is on its way out${verdict.ending ? ` (${verdict.ending})` : ''}${since}:`;
   const isFinal = steps.every(({ suggestion }) => suggestion?.startsWith('nothing to do') === true);
   return isFinal ? `stays${since}:` : `stays${since}; to let it go, in this order:`;
-}
-
-function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, 3).join(', ');
-  return names.length > 3 ? `${shown} and ${names.length - 3} more` : shown;
 }

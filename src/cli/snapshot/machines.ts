@@ -1,14 +1,24 @@
 // What a controller would know about each machine, worked out from the objects alone: which Node and NodeClaim are one
 // machine, whether it is ready to take pods, whether it is on its way out.
 import { label, taint } from '../../api/names.ts';
-import type { NodeStateEntry, SnapshotObject } from '../../core/index.ts';
+import {
+  isClaimLeaving,
+  isInitialized,
+  isLeaving,
+  joinMachines,
+  type MachineClaim,
+  type MachineNode,
+  type NodeStateEntry,
+  type SnapshotObject,
+} from '../../core/index.ts';
 
-interface NodeShape {
+interface NodeObject extends SnapshotObject, MachineNode {
+  metadata: SnapshotObject['metadata'] & MachineNode['metadata'] & { name: string };
   spec?: { providerID?: string; taints?: { key: string; effect?: string }[] };
 }
 
-interface ClaimShape {
-  status?: { providerID?: string; nodeName?: string; conditions?: { type: string; status?: string }[] };
+interface ClaimObject extends SnapshotObject, MachineClaim {
+  metadata: SnapshotObject['metadata'] & MachineClaim['metadata'] & { name: string };
 }
 
 /** One entry per Node, and per NodeClaim that has no Node yet, launched or not. `nominated`: as the controller says. */
@@ -22,51 +32,36 @@ export function machinesOf(
 }
 
 function entriesOf(objects: readonly SnapshotObject[]): NodeStateEntry[] {
-  const claims = new Map<string, SnapshotObject>();
-  for (const object of objects) {
-    const providerID = object.kind === 'NodeClaim' ? claimStatus(object).providerID : undefined;
-    if (providerID) claims.set(providerID, object);
-  }
-  const entries: NodeStateEntry[] = [];
-  for (const node of objects) {
-    if (node.kind !== 'Node') continue;
-    const providerID = (node as NodeShape).spec?.providerID;
-    const claim = providerID === undefined ? undefined : claims.get(providerID);
-    if (providerID !== undefined) claims.delete(providerID);
-    entries.push(entryOf(node, claim, providerID));
-  }
-  for (const [providerID, claim] of claims) entries.push(entryOf(undefined, claim, providerID));
+  const nodes = objects.filter(({ kind }) => kind === 'Node') as NodeObject[];
+  const claims = objects.filter(({ kind }) => kind === 'NodeClaim') as ClaimObject[];
+  const entries = joinMachines(nodes, claims).map(({ node, claim }) => entryOf(node, claim));
   // Made for pods that wait, and not launched yet: their pods need no second node.
-  for (const claim of objects) {
-    const isLaunching = claim.kind === 'NodeClaim' && !claimStatus(claim).providerID;
-    if (isLaunching && claim.metadata['deletionTimestamp'] === undefined)
-      entries.push(entryOf(undefined, claim, undefined));
+  for (const claim of claims) {
+    if (!claim.status?.providerID && !isClaimLeaving(claim)) entries.push(entryOf(undefined, claim));
   }
   return entries;
 }
 
-function entryOf(
-  node: SnapshotObject | undefined,
-  claim: SnapshotObject | undefined,
-  providerID: string | undefined,
-): NodeStateEntry {
-  const labels = node?.metadata['labels'] as Record<string, string> | undefined;
-  const managed = claim !== undefined || labels?.[label.nodePool] !== undefined;
+function entryOf(node: NodeObject | undefined, claim: ClaimObject | undefined): NodeStateEntry {
+  const providerID = node?.spec?.providerID ?? claim?.status?.providerID;
   return {
     ...(node === undefined ? {} : { node: node.metadata.name }),
     ...(claim === undefined ? {} : { nodeClaim: claim.metadata.name }),
-    ...(providerID === undefined ? {} : { providerID }),
-    initialized: node !== undefined && (!managed || labels?.[label.initialized] === 'true'),
-    markedForDeletion: isLeaving(node, claim),
+    ...(providerID ? { providerID } : {}),
+    initialized: node !== undefined && isReady(node, claim),
+    markedForDeletion: isLeaving({ node, claim }) || isOnItsWayOut(node),
   };
 }
 
-function isLeaving(node: SnapshotObject | undefined, claim: SnapshotObject | undefined): boolean {
-  if (node?.metadata['deletionTimestamp'] !== undefined || claim?.metadata['deletionTimestamp'] !== undefined)
-    return true;
-  return (node as NodeShape | undefined)?.spec?.taints?.some(({ key }) => key === taint.disrupted.key) ?? false;
+/** A Node of a pool whose NodeClaim was not read is ready when it is labelled so. */
+function isReady(node: NodeObject, claim: ClaimObject | undefined): boolean {
+  const { labels } = node.metadata;
+  if (claim === undefined && labels?.[label.nodePool] !== undefined) return labels[label.initialized] === 'true';
+  return isInitialized({ node, claim });
 }
 
-function claimStatus(claim: SnapshotObject): NonNullable<ClaimShape['status']> {
-  return (claim as ClaimShape).status ?? {};
+/** What a controller would remember of a command it started is seen on the Node. */
+function isOnItsWayOut(node: NodeObject | undefined): boolean {
+  if (node?.metadata.deletionTimestamp !== undefined) return true;
+  return node?.spec?.taints?.some(({ key }) => key === taint.disrupted.key) ?? false;
 }

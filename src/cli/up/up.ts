@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { KwokFaults } from '../../api/index.ts';
-import { type Clock, parseGoDuration } from '../../base/index.ts';
+import { type Clock, parseGoDuration, seededRandom } from '../../base/index.ts';
 import { verdictCode } from '../../core/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
@@ -111,7 +111,7 @@ export function configure(command: Command, run: CommandRunner): void {
 
 async function up(terminal: Terminal, flags: Flags): Promise<number> {
   const { settings } = parseSettings(settingFlags(flags, ownSettings), settingVariables(terminal.env));
-  const random = seeded(flags.seed);
+  const random = seededRandom(flags.seed);
   let clock = new ScaledClock(new RealClock(), flags.speed);
   const cluster = await createCluster({
     clock: (latestMs) => (clock = clockFrom(new RealClock(), flags.speed, latestMs)),
@@ -249,17 +249,6 @@ function logTo(file: string | undefined, clock: Clock): Log {
   });
   const write = (line: string): void => void stream.write(line);
   return jsonLog({ level: 'info', commit: 'up', now: () => clock.now(), write });
-}
-
-/** Mulberry32: small, quick and good enough to break ties. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
 }
 
 function wholeNumber(least: number, most: number): (text: string) => number {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { conditionOf } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { expirationController } from '../nodeclaim/expiration.ts';
 import { garbageCollectionController } from '../nodeclaim/garbage-collection.ts';
 import { nodePools } from '../own-resources.ts';

@@ -1,6 +1,8 @@
 // clock: whether the clock of this machine agrees with the API server's. While it does not, nothing is taken away for its
 // age, and pools say so: an event and the condition ClockTrusted, which is there only then. The metric always tells.
-import { conditionOf, conditionType, type NodePool } from '../../api/index.ts';
+
+import { conditionType, type NodePool } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import { again, type Controller, type ControllerContext } from '../context.ts';
 import { aboutPool } from '../event-subjects.ts';

@@ -1,8 +1,9 @@
 // The disruption loop: one round after another, each tries the methods of `core/disruption` in order and the first that
 // acts ends it. Methods that can wait look at their command again before it starts.
 import { conditionType, isTrue } from '../../api/index.ts';
-import { type AbortSignalLike, inSlices, type Sliced } from '../../base/index.ts';
+import { type AbortSignalLike, doubledMs, inSlices, type Sliced } from '../../base/index.ts';
 import {
+  activeUntil,
   approvedText,
   budgetsOf,
   type Command,
@@ -39,7 +40,7 @@ const controller = 'disruption';
 const pollMs = 10_000;
 /** A run this late after the one before is worth a line in the log. */
 const lateMs = 900_000;
-/** Looking again at a cluster in which nothing changed, only to tell the same once more, may take this share of the time. */
+/** Looking again at a cluster in which nothing changed, only to report the same once more, may take this share of the time. */
 const quietShare = 0.01;
 /** What a pool without a bound shows: gauges have no infinity. */
 const unlimited = 2 ** 31 - 1;
@@ -57,6 +58,13 @@ interface Look {
   readonly changedAt: number;
 }
 
+/** A method found nothing to do: in which state of the cluster, and whether budgets kept it from looking at every node. */
+interface Idle {
+  readonly changedAt: number;
+  readonly constrained: boolean;
+  readonly budgets: string;
+}
+
 export interface LoopParts {
   queue: CommandQueue;
   metrics: DisruptionMetrics;
@@ -66,8 +74,8 @@ export interface LoopParts {
 export class DisruptionLoop {
   private readonly context: ControllerContext;
   private readonly parts: LoopParts;
-  /** The state of the cluster in which a method last found nothing to do. */
-  private readonly foundNothing = new Map<Method, number>();
+  /** When a method last found nothing to do. */
+  private readonly foundNothing = new Map<Method, Idle>();
   /** What each method wants to know again. */
   private readonly memories = new Map<Method, MethodMemory>();
   /** Claims whose replacement would have brought back what was replaced. */
@@ -102,7 +110,7 @@ export class DisruptionLoop {
       } catch (error) {
         if (signal.aborted) return;
         ran(true);
-        waitMs = Math.min(retryMs.most, retryMs.first * 2 ** failures);
+        waitMs = doubledMs(retryMs, failures);
         failures += 1;
         if (!isKubeError(error, 'Conflict')) log.error('disruption failed', error, { controller });
       }
@@ -119,11 +127,23 @@ export class DisruptionLoop {
     tellProtections(this.context);
     this.deletionCosts.tellUnreadable(this.context);
     if (!this.isWorthLooking()) return false;
+    const { clock } = this.context;
+    const startedMs = clock.elapsed();
+    const isForAll = startedMs >= this.lookAgainMs;
+    const acted = await this.lookAndTry(isForAll, signal);
+    this.lookAgainMs = clock.elapsed() + (clock.elapsed() - startedMs) / quietShare;
+    return acted;
+  }
+
+  /** `isForAll`: methods that budgets keep from looking at every node are asked again. */
+  private async lookAndTry(isForAll: boolean, signal: AbortSignalLike): Promise<boolean> {
     let look = await this.look();
     this.reportPools(look.round);
     await inSlices(this.context.clock, this.reportBlocked(look.round));
     for (const method of methods) {
       if (method.isOn?.(look.round) === false) continue;
+      const isDue = isForAll && this.foundNothing.get(method)?.constrained === true;
+      if (!isDue && this.isSettled(method)) continue;
       const tried = await this.attempt(method, look, signal);
       if (tried === 'acted') return true;
       if (tried === 'stale') look = await this.look();
@@ -139,7 +159,7 @@ export class DisruptionLoop {
     this.lastRunMs = nowMs;
   }
 
-  /** Something is broken or drifted, something changed since consolidation last found nothing, or it is time to tell again why not. */
+  /** Something is broken or drifted, something changed since consolidation last found nothing, or it is time to report again why not. */
   private isWorthLooking(): boolean {
     const { cluster, clock } = this.context;
     // Asked in any case: it notes what it sees.
@@ -150,25 +170,23 @@ export class DisruptionLoop {
   }
 
   private async look(): Promise<Look> {
-    const { clock, cluster } = this.context;
+    const { cluster } = this.context;
     const instanceTypes = await instanceTypesOfPools(this.context);
-    const startedMs = clock.elapsed();
     const changedAt = cluster.changedAt();
     const snapshot = snapshotFor(this.context, instanceTypes);
     this.seen = snapshot;
     const round = await roundOver(this.context, snapshot, this.parts.queue.names());
-    this.lookAgainMs = clock.elapsed() + (clock.elapsed() - startedMs) / quietShare;
     return { round, changedAt };
   }
 
   private async attempt(method: Method, { round, changedAt }: Look, signal: AbortSignalLike): Promise<Tried> {
-    if (this.isSettled(method)) return 'idle';
     const outcome = await this.ask(method, round);
     const { command, also } = outcome;
     this.memories.set(method, outcome.memory);
     this.reportOutcome(method, outcome);
     if (command === undefined) {
-      if (!outcome.constrained && !outcome.timedOut) this.foundNothing.set(method, changedAt);
+      const { constrained, timedOut } = outcome;
+      if (!timedOut) this.foundNothing.set(method, { changedAt, constrained, budgets: this.budgetsInForce() });
       return 'idle';
     }
     if (method.validation !== undefined) return this.startIfStillTrue(method, command, signal);
@@ -309,8 +327,21 @@ export class DisruptionLoop {
     return outcome;
   }
 
-  /** Nothing changed since it last found nothing to do. */
+  /** Nothing changed since it last found nothing to do, budgets that come and go by a schedule included. */
   private isSettled(method: Method): boolean {
-    return method.validation !== undefined && this.foundNothing.get(method) === this.context.cluster.changedAt();
+    if (method.validation === undefined) return false;
+    const idle = this.foundNothing.get(method);
+    if (idle?.changedAt !== this.context.cluster.changedAt()) return false;
+    return !idle.constrained || idle.budgets === this.budgetsInForce();
+  }
+
+  /** Which scheduled budgets are active now, as text. */
+  private budgetsInForce(): string {
+    const { cluster, clock, settings } = this.context;
+    return cluster.nodePools
+      .list()
+      .flatMap(({ spec }) => spec.disruption?.budgets ?? [])
+      .map((budget) => activeUntil(budget, clock.now(), settings.budgetTimeZone) ?? '')
+      .join();
   }
 }

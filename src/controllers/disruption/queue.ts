@@ -8,7 +8,7 @@
 // 4. The model counts nodes as leaving only after the replacements exist: otherwise their pods would be planned twice.
 import type { NodeClaim } from '../../api/index.ts';
 import { conditionType, isTrue, label } from '../../api/index.ts';
-import { type AbortSignalLike, KerfError } from '../../base/index.ts';
+import { type AbortSignalLike, KerfError, shortList } from '../../base/index.ts';
 import {
   type Command,
   decisionOf,
@@ -27,7 +27,6 @@ import { boundDrain } from '../nodeclaim/drain-bound.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { nominate } from '../provisioning/nomination.ts';
-import { shortList } from '../provisioning/report.ts';
 import { requestReboot } from '../reboot/request.ts';
 import type { NodeCounts } from '../static/node-counts.ts';
 import { lastLook } from './last-look.ts';
@@ -394,7 +393,7 @@ function aboutReplacement(replacement: Replacement | undefined, isOnly: boolean)
   const { chosen, instanceTypes } = replacement.node;
   return {
     'capacity-type': chosen.capacityType,
-    ...(isOnly ? { 'instance-types': shortList(instanceTypes) } : {}),
+    ...(isOnly ? { 'instance-types': shortList(instanceTypes, 5) } : {}),
   };
 }
 

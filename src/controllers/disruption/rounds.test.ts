@@ -148,6 +148,13 @@ describe('a method that found nothing', () => {
     at.bench.context.cluster.changed();
   };
 
+  /** A node whose pool's budget holds it back. */
+  const hold = async (budget: { nodes: string; schedule?: string; duration?: string }): Promise<void> => {
+    await at.bench.pool('closed', { spec: { disruption: { consolidateAfter: '0s', budgets: [budget] } } });
+    await at.bench.machine('closed', 'held', { ...quiet, capacity });
+    await at.bench.apply(resources.pods, pickyPod('q', 'held'));
+  };
+
   test('is not asked again until something changed', async () => {
     await full();
     await round();
@@ -171,14 +178,33 @@ describe('a method that found nothing', () => {
 
   test('is asked again where a budget held nodes back', async () => {
     await full();
-    await at.bench.pool('closed', { spec: { disruption: { consolidateAfter: '0s', budgets: [{ nodes: '0' }] } } });
-    await at.bench.machine('closed', 'held', { ...quiet, capacity });
-    await at.bench.apply(resources.pods, pickyPod('q', 'held'));
+    await hold({ nodes: '0' });
     await round();
     const once = looks();
     expect(once).toBeGreaterThan(0);
     await round();
     expect(looks()).toBe(2 * once);
+  });
+
+  test('is asked again less often the longer that takes, and at once when a scheduled budget ends', async () => {
+    await full();
+    const { cloud, clock } = at.bench.context;
+    const types = cloud.instanceTypes.bind(cloud);
+    vi.spyOn(cloud, 'instanceTypes').mockImplementation(async (...given) => {
+      await clock.sleep(1_000);
+      return types(...given);
+    });
+    const now = new Date(clock.now());
+    const budget = { nodes: '0', schedule: `${now.getUTCMinutes()} ${now.getUTCHours()} * * *`, duration: '3m' };
+    await hold(budget);
+    await round();
+    const once = looks();
+    expect(once).toBeGreaterThan(0);
+    await round();
+    expect(looks()).toBe(once);
+    await at.bench.run(2 * minute);
+    await round();
+    expect(looks()).toBeGreaterThan(once);
   });
 });
 

@@ -6,7 +6,9 @@
 // 3. A pod that was evicted is not asked for again while the watch has yet to tell that it ends: that would be counted,
 //    and reported to users, as another eviction.
 // 4. Nothing is remembered across restarts: a drain asks for its pods every second.
-import { conditionOf, conditionType } from '../../api/index.ts';
+
+import { conditionType } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { isKubeError, type KubeError, type Pod } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
 import { isEvictable } from '../../state/index.ts';

@@ -4,14 +4,13 @@ import {
   type ConditionChange,
   type ConditionContext,
   clearCondition,
-  conditionOf,
   conditionType,
   initConditions,
   type NodeClaim,
   nodeClaimConditions,
   setCondition,
 } from '../../api/index.ts';
-import { formatTime } from '../../base/index.ts';
+import { conditionOf, formatTime } from '../../base/index.ts';
 
 /** Of Registered, while no node is there; what the provider says about it follows after a colon. */
 export const nodeNotFoundMessage = 'Node not registered with cluster';

@@ -3,13 +3,12 @@
 // An outcome is remembered only after the condition is written, so that a lost write does not count it twice.
 import {
   type ConditionChange,
-  conditionOf,
   conditionReason,
   conditionType,
   type NodeClaim,
   type NodePool,
 } from '../../api/index.ts';
-import { formatTime, parseTime } from '../../base/index.ts';
+import { conditionOf, formatTime, parseTime } from '../../base/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { removePoolCondition, writePoolCondition } from '../nodepool/pool-conditions.ts';

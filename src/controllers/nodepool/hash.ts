@@ -1,14 +1,15 @@
 // nodepool.hash: keeps the pool's hash annotations. When the algorithm's version changes, its claims get the new hash
 // first, so that an upgrade drifts nothing; claims already drifted keep theirs and stay drifted.
+
 import {
   annotation,
-  conditionOf,
   conditionType,
   label,
   type NodeClaim,
   nodePoolHash,
   nodePoolHashVersion,
 } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { done } from '../../runtime/index.ts';
 import type { Controller, ControllerContext } from '../context.ts';
 import { nodeClaims, nodePools } from '../own-resources.ts';

@@ -1,13 +1,14 @@
 // Changing a NodePool's conditions: the pool with its new list, and the write if something changed.
+
 import {
   type ConditionChange,
   clearCondition,
-  conditionOf,
   initConditions,
   type NodePool,
   nodePoolConditions,
   setCondition,
 } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodePools } from '../own-resources.ts';
 import { patchStatus } from '../writes.ts';

@@ -1,5 +1,7 @@
 // nodepool.readiness: whether the pool's node class exists, stays, and is ready.
-import { type ConditionChange, conditionOf, conditionReason, conditionType } from '../../api/index.ts';
+
+import { type ConditionChange, conditionReason, conditionType } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { done } from '../../runtime/index.ts';
 import type { Controller, ControllerContext } from '../context.ts';
 import { type NodeClass, nodeClassOf, nodeClassSources } from './node-class.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Condition, conditionOf, type NodeClaim, type NodePool } from '../../api/index.ts';
+import { type Condition, type NodeClaim, type NodePool } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { kwokNodeClasses } from '../../sim/index.ts';
 import { type HealthReporter, healthReporter } from '../nodeclaim/health-reporter.ts';
 import { RegistrationHealth } from '../nodeclaim/registration-health.ts';

@@ -1,6 +1,8 @@
 // nodepool.registrationhealth: forgets how launches went whenever the pool or its node class changed, because what failed
 // before may work now; after a restart it starts from the condition an earlier process wrote.
-import { conditionOf, conditionReason, conditionType, type NodePool } from '../../api/index.ts';
+
+import { conditionReason, conditionType, type NodePool } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { done } from '../../runtime/index.ts';
 import type { Controller, ControllerContext } from '../context.ts';
 import type { RegistrationHealth } from '../nodeclaim/registration-health.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Condition, conditionOf } from '../../api/index.ts';
+import { type Condition } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { nodePools } from '../own-resources.ts';
 import { type Bench, openBench } from '../testing/bench.testing.ts';
 import { readinessController } from './readiness.ts';

@@ -3,7 +3,7 @@
 // every machine that stays, every claim that is still to become one (as the largest it may become), and the room others
 // have taken for claims that are being written right now.
 import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
-import { KerfError } from '../../base/index.ts';
+import { KerfError, shortList } from '../../base/index.ts';
 import { exceededLimit, type InstanceTypeSpec, type PlannedNode } from '../../core/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import { limitsInUse } from '../../state/index.ts';
@@ -11,7 +11,6 @@ import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { settleLaunches } from '../planning.ts';
 import type { ProvisioningMetrics } from './metrics.ts';
-import { shortList } from './report.ts';
 
 type Room = Pick<ControllerContext, 'cluster' | 'ledger'>;
 
@@ -92,7 +91,7 @@ function announce(
     controller,
     NodePool: { name: nodepool },
     NodeClaim: { name: claim.metadata.name },
-    ...(planned && { requests: planned.requests, 'instance-types': shortList(planned.instanceTypes) }),
+    ...(planned && { requests: planned.requests, 'instance-types': shortList(planned.instanceTypes, 5) }),
   });
 }
 

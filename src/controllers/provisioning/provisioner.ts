@@ -6,7 +6,7 @@
 // 4. Where launches fail for lack of capacity, few are tried (admission.ts), and what failed is probed (probes.ts).
 // 5. A claim still being launched holds back its own pods and nothing else (see LaunchLedger).
 import type { NodeClaim, NodePool } from '../../api/index.ts';
-import { type AbortSignalLike, KerfError } from '../../base/index.ts';
+import { type AbortSignalLike, doubledMs, KerfError } from '../../base/index.ts';
 import type { InstanceTypeSpec, Plan, PlannedNode } from '../../core/index.ts';
 import { loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
@@ -97,7 +97,7 @@ export class Provisioner {
         ran(true);
         failures += 1;
         log.error('provisioning failed', error, { controller });
-        await clock.sleep(Math.min(retryMs.most, retryMs.first * 2 ** (failures - 1)), signal).catch(() => {});
+        await clock.sleep(doubledMs(retryMs, failures - 1), signal).catch(() => {});
         this.batcher.trigger('retry');
       }
     }

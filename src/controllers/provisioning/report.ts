@@ -1,6 +1,6 @@
 // Tells people what a plan decided: events on pods, log lines, gauges. One record, several renderings.
 import { conditionType, type NodeClaim } from '../../api/index.ts';
-import { formatGoDuration } from '../../base/index.ts';
+import { formatGoDuration, shortList } from '../../base/index.ts';
 import type { EmptyPool, Plan, Reason, UnschedulablePod } from '../../core/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { aboutPod, aboutPool } from '../event-subjects.ts';
@@ -80,7 +80,7 @@ export function reportNewNodes({ log }: ControllerContext, plan: Plan, tookMs: n
   const pods = plan.newNodes.reduce((sum, planned) => sum + planned.pods.length, 0);
   log.info('found provisionable pod(s)', {
     controller,
-    Pods: shortList(waitingPods(plan)),
+    Pods: shortList(waitingPods(plan), 5),
     duration: formatGoDuration(tookMs),
   });
   log.info('computed new nodeclaim(s) to fit pod(s)', { controller, nodeclaims: plan.newNodes.length, pods });
@@ -120,12 +120,6 @@ const waitingPods = ({ newNodes, existingNodes, unschedulable }: Plan): string[]
     ...existingNodes.flatMap(({ pods }) => pods),
     ...unschedulable.map(({ pod }) => pod),
   ].sort();
-
-/** The first five, as logs show them. */
-export function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, 5).join(', ');
-  return names.length > 5 ? `${shown} and ${names.length - 5} other(s)` : shown;
-}
 
 function podName(key: string): { name: string; namespace: string } {
   const [namespace = '', name = ''] = key.split('/');

@@ -3,8 +3,8 @@
 // not turned into a claim yet. Whoever creates nodes for a static pool asks here first, so that two of them together stay
 // within the limit.
 import { label, type NodeClaim, type NodePool } from '../../api/index.ts';
-import { countsWhileLeaving, nodesLeft } from '../../core/index.ts';
-import { type Cluster, conditionOf } from '../../state/index.ts';
+import { countsWhileLeaving, isClaimLeaving, nodesLeft } from '../../core/index.ts';
+import type { Cluster } from '../../state/index.ts';
 
 export interface PoolNodes {
   /** Staying: also those not launched or not initialized yet. */
@@ -61,10 +61,6 @@ export class NodeCounts {
   }
 
   private isLeaving(claim: NodeClaim): boolean {
-    return (
-      claim.metadata.deletionTimestamp !== undefined ||
-      conditionOf(claim, 'InstanceTerminating') === 'True' ||
-      this.cluster.machines.ofClaim(claim.metadata.name ?? '')?.marked === true
-    );
+    return isClaimLeaving(claim) || this.cluster.machines.ofClaim(claim.metadata.name ?? '')?.marked === true;
   }
 }

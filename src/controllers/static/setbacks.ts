@@ -1,9 +1,10 @@
 // Keeps a static pool from launching in circles: a claim that goes before its node registered is replaced after a wait
 // that doubles from one second to one minute, until a node of the pool registers again. In memory only.
-import { conditionType, isTrue, type NodeClaim } from '../../api/index.ts';
 
-const firstMs = 1_000;
-const mostMs = 60_000;
+import { conditionType, isTrue, type NodeClaim } from '../../api/index.ts';
+import { doubledMs } from '../../base/index.ts';
+
+const waitsMs = { first: 1_000, most: 60_000 };
 
 interface History {
   /** Claims made here whose end is not known yet. */
@@ -32,7 +33,7 @@ export class Setbacks {
         record.outstanding.delete(name);
         // Those that fail together are one setback.
         if (nowMs < record.notBeforeMs) continue;
-        record.notBeforeMs = nowMs + Math.min(mostMs, firstMs * 2 ** record.setbacks);
+        record.notBeforeMs = nowMs + doubledMs(waitsMs, record.setbacks);
         record.setbacks += 1;
       }
     }

@@ -1,6 +1,8 @@
 // The bench with the controllers of claims and their nodes on a scripted cloud, and the words their tests speak in: a
 // claim is made, its machine joins, pods run on it.
-import { type Condition, conditionOf, type NodeClaim } from '../../api/index.ts';
+
+import { type Condition, type NodeClaim } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { isKubeError, type Node, type Pod, resources } from '../../ports/index.ts';
 import type { Controller, ControllerContext, ControllerSettings } from '../context.ts';
 import { EvictionQueue } from '../eviction/eviction-queue.ts';

@@ -1,13 +1,13 @@
 // Drift: nodes that are no longer what their pool asks for are replaced one command at a time, those without pods to move
 // first, then the ones that have waited longest. Static pools exchange theirs one for one.
 
-import { parseTime, type Sliced } from '../../base/index.ts';
+import { conditionOf, parseTime, type Sliced } from '../../base/index.ts';
 import type { NodePool } from '../kube/objects.ts';
 import type { ExistingPlacement, PlannedNode } from '../plan.ts';
 import { countsWhileLeaving, nodesLeft } from '../pools/limits.ts';
 import { hasReschedulablePods } from './candidates.ts';
 import type { Command, Replacement, TerminateFirstReason } from './command.ts';
-import { conditionOf, isStatic, type Member } from './fleet.ts';
+import { isStatic, type Member } from './fleet.ts';
 import { type MethodOutcome, outcomeOf, type Refusal } from './method.ts';
 import type { Round } from './round.ts';
 import { atNodeLimit, type Gate, isGateOn, slotOf, stuckOf } from './terminate-first.ts';

@@ -2,9 +2,9 @@
 // compiles the snapshot once; candidates, budgets and what-ifs are questions to it.
 
 import { label } from '../../api/names.ts';
-import { atOnce, parseGoDuration, parseTime, type Sliced } from '../../base/index.ts';
+import { atOnce, conditionOf, parseGoDuration, parseTime, type Sliced } from '../../base/index.ts';
 import { allowedDisruptions, budgetsOpenAt, type PoolCounts } from '../budgets/budgets.ts';
-import { type Condition, conditionIsTrue, type DisruptionBudget, type NodePool, type Pod } from '../kube/objects.ts';
+import { conditionIsTrue, type DisruptionBudget, type NodePool, type Pod } from '../kube/objects.ts';
 import type { Machine } from '../nodes/machines.ts';
 import { isRebooting, type Repair } from '../nodes/repairs.ts';
 import type { InstanceTypeSpec, Snapshot } from '../snapshot.ts';
@@ -246,10 +246,6 @@ export function quietSince({ claim }: Machine): number | undefined {
   const initialized = conditionOf(claim?.status?.conditions, 'Initialized');
   if (initialized?.status !== 'True') return undefined;
   return parseTime(claim?.status?.lastPodEventTime ?? '') ?? parseTime(initialized.lastTransitionTime ?? '');
-}
-
-export function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
-  return conditions?.find((condition) => condition.type === type);
 }
 
 /** The price of the offering the node was launched as, whether it is available today or not. */

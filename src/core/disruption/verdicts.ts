@@ -2,7 +2,7 @@
 // order in which it would have to change. Verdicts are about each node alone; what goes together is a command's business.
 
 import { conditionType } from '../../api/names.ts';
-import { formatTime, parseTime, type Sliced } from '../../base/index.ts';
+import { conditionOf, formatTime, parseTime, type Sliced } from '../../base/index.ts';
 import { unreadableSchedules } from '../budgets/budgets.ts';
 import type { Repair } from '../nodes/repairs.ts';
 import type { ChosenOffering, ExistingPlacement } from '../plan.ts';
@@ -13,7 +13,7 @@ import { drainProblems } from './drain.ts';
 import { driftMove, exchangeRoom, hasSurplus } from './drift.ts';
 import { driftedFields } from './drifted-fields.ts';
 import { consolidationProblems, emptinessProblems, hasDrifted } from './eligibility.ts';
-import { budgetsOf, conditionOf, type Member } from './fleet.ts';
+import { budgetsOf, type Member } from './fleet.ts';
 import { outbreakOf, remedy } from './repair.ts';
 import type { Round } from './round.ts';
 import { type Stuck, stuckOf } from './terminate-first.ts';

@@ -5,8 +5,8 @@ import { annotation, label, taint } from '../../api/names.ts';
 import type { ClusterObjects } from '../kube/cluster-objects.ts';
 import { conditionIsTrue, type Labels, type Node, type NodeClaim, type Taint } from '../kube/objects.ts';
 import { isEphemeral, sameTaint } from '../kube/taints.ts';
-import type { ResourceTable } from '../resources/resource-table.ts';
 import type { NodeStateEntry, ResourceQuantities, Snapshot } from '../snapshot.ts';
+import { isInitialized, isLeaving, isRegistered, joinMachines, reportedResources } from './joined-machine.ts';
 
 const { rebooting, unschedulable } = taint;
 
@@ -26,30 +26,20 @@ export interface Machine {
 }
 
 /** Every machine that can take pods or is about to go: initialised ones first, then by name. */
-export function machinesOf(snapshot: Snapshot, objects: ClusterObjects, resources: ResourceTable): Machine[] {
+export function machinesOf(snapshot: Snapshot, objects: ClusterObjects): Machine[] {
   const entries = snapshot.nodeState ?? derivedState(objects);
-  const machines = joined(entries, objects).map((entry) => machineOf(entry, objects, resources));
+  const machines = joined(entries, objects).map((entry) => machineOf(entry, objects));
   return machines
     .filter((machine) => machine !== undefined)
     .sort((left, right) => Number(right.initialized) - Number(left.initialized) || (left.name < right.name ? -1 : 1));
 }
 
 function derivedState(objects: ClusterObjects): NodeStateEntry[] {
-  const byProvider = new Map<string, NodeStateEntry>();
-  const entries: NodeStateEntry[] = [];
-  for (const claim of objects.nodeClaims.values()) {
-    const providerID = claim.status?.providerID;
-    if (!providerID) continue;
-    const entry: NodeStateEntry = { nodeClaim: claim.metadata.name, providerID };
-    byProvider.set(providerID, entry);
-    entries.push(entry);
-  }
-  for (const node of objects.nodes.values()) {
-    const known = node.spec?.providerID ? byProvider.get(node.spec.providerID) : undefined;
-    if (known && known.node === undefined) known.node = node.metadata.name;
-    else entries.push({ node: node.metadata.name });
-  }
-  return entries;
+  const machines = joinMachines(objects.nodes.values(), objects.nodeClaims.values());
+  return machines.map(({ node, claim }) => ({
+    ...(node === undefined ? {} : { node: node.metadata.name }),
+    ...(claim === undefined ? {} : { nodeClaim: claim.metadata.name }),
+  }));
 }
 
 /** Entries about the same machine become one; a Node without a named claim finds it by provider id. */
@@ -86,14 +76,15 @@ function joined(entries: readonly NodeStateEntry[], objects: ClusterObjects): No
   return result;
 }
 
-function machineOf(entry: NodeStateEntry, objects: ClusterObjects, resources: ResourceTable): Machine | undefined {
+function machineOf(entry: NodeStateEntry, objects: ClusterObjects): Machine | undefined {
   const node = entry.node === undefined ? undefined : objects.nodes.get(entry.node);
   const claim = entry.nodeClaim === undefined ? undefined : objects.nodeClaims.get(entry.nodeClaim);
   if (node === undefined && claim === undefined) return undefined;
-  const registered = claim === undefined || node?.metadata.labels?.[label.registered] === 'true';
+  const registered = isRegistered({ node, claim });
   const initialized =
-    claim === undefined ||
-    (node !== undefined && (entry.initialized ?? node.metadata.labels?.[label.initialized] === 'true'));
+    claim === undefined || node === undefined || entry.initialized === undefined
+      ? isInitialized({ node, claim })
+      : entry.initialized;
   const speaker = node !== undefined && registered ? node : (claim as NodeClaim);
   const labels = speaker.metadata.labels ?? {};
   const name = speaker.metadata.name;
@@ -103,21 +94,12 @@ function machineOf(entry: NodeStateEntry, objects: ClusterObjects, resources: Re
     name,
     hostname: labels[label.hostname] || name,
     initialized,
-    leaving: entry.markedForDeletion === true || isGoing(node, claim),
+    leaving: entry.markedForDeletion === true || isLeaving({ node, claim }),
     labels,
     taints: taintsOf(node !== undefined && registered ? node : undefined, claim, initialized),
-    allocatable: reported(node?.status?.allocatable, claim?.status?.allocatable, initialized, resources),
-    capacity: reported(node?.status?.capacity, claim?.status?.capacity, initialized, resources),
+    allocatable: reportedResources(node?.status?.allocatable, claim?.status?.allocatable, initialized),
+    capacity: reportedResources(node?.status?.capacity, claim?.status?.capacity, initialized),
   };
-}
-
-function isGoing(node: Node | undefined, claim: NodeClaim | undefined): boolean {
-  if (claim !== undefined) {
-    return (
-      Boolean(claim.metadata.deletionTimestamp) || conditionIsTrue(claim.status?.conditions, 'InstanceTerminating')
-    );
-  }
-  return Boolean(node?.metadata.deletionTimestamp);
 }
 
 /** A machine that reboots comes back: what keeps pods off it meanwhile does not count. */
@@ -128,20 +110,4 @@ function taintsOf(node: Node | undefined, claim: NodeClaim | undefined, initiali
   const isHeld = node?.metadata.annotations?.[annotation.daemonSetRoom] !== undefined;
   const passing = [...(claim.spec?.startupTaints ?? []), rebooting, ...(isHeld ? [unschedulable] : [])];
   return taints.filter((each) => !isEphemeral(each) && !passing.some((known) => sameTaint(known, each)));
-}
-
-/** A kubelet reports zero for devices whose plugin is not up yet; until initialised the claim's figures fill in. */
-function reported(
-  own: ResourceQuantities | undefined,
-  claimed: ResourceQuantities | undefined,
-  initialized: boolean,
-  resources: ResourceTable,
-): ResourceQuantities {
-  if (initialized || claimed === undefined) return own ?? {};
-  const result: ResourceQuantities = { ...own };
-  for (const [name, quantity] of Object.entries(claimed)) {
-    const known = result[name];
-    if (known === undefined || resources.amount(name, known) === 0) result[name] = quantity;
-  }
-  return result;
 }

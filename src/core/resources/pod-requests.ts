@@ -7,6 +7,7 @@ import type { ResourceQuantities } from '../snapshot.ts';
 import type { ResourceTable } from './resource-table.ts';
 
 type Amounts = Map<string, number>;
+type PodStatus = NonNullable<Pod['status']>;
 
 /** Requests of pods with equal specifications, computed once; equal requests are the same object. */
 export class RequestsOfPods {
@@ -23,14 +24,7 @@ export class RequestsOfPods {
   }
 
   of(pod: Pod): ReadonlyMap<string, number> {
-    const spec = pod.spec ?? {};
-    const { status } = pod;
-    if (isResizing(status?.containerStatuses) || isResizing(status?.initContainerStatuses)) {
-      const requests = podRequests(this.table, pod);
-      for (const name of requests.keys()) this.table.column(name);
-      return requests;
-    }
-    const identity = requestsIdentity(spec);
+    const identity = requestsIdentity(pod.spec ?? {}) + heldIdentity(pod.status);
     let requests = this.known.get(identity);
     if (requests === undefined) {
       requests = podRequests(this.table, pod);
@@ -42,8 +36,24 @@ export class RequestsOfPods {
   }
 }
 
-function isResizing(statuses: readonly ContainerStatus[] | undefined): boolean {
-  return statuses !== undefined && statuses.some((own) => own.resources !== undefined);
+/** What its containers hold, as text: every running one says so, and that differs from its spec only while it is resized. */
+function heldIdentity(status: PodStatus | undefined): string {
+  let identity = '';
+  for (const statuses of [status?.containerStatuses, status?.initContainerStatuses]) {
+    for (const { name, resources, allocatedResources } of statuses ?? []) {
+      if (resources === undefined) continue;
+      identity += `held ${name} `;
+      for (const resource in resources.requests) identity += `${resource}=${resources.requests[resource]},`;
+      for (const resource in allocatedResources) identity += `>${resource}=${allocatedResources[resource]},`;
+    }
+  }
+  return identity === '' || !isInfeasible(status) ? identity : `${identity}infeasible`;
+}
+
+function isInfeasible(status: PodStatus | undefined): boolean {
+  return (
+    status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') ?? false
+  );
 }
 
 /** What decides about a pod's requests, as text; most pods have one container and no more than its requests. */
@@ -81,9 +91,7 @@ function podRequests(table: ResourceTable, pod: Pod): Amounts {
 }
 
 function containerRequests(table: ResourceTable, spec: PodSpec, pod: Pod): Amounts {
-  const infeasible = pod.status?.conditions?.some(
-    (condition) => condition.type === 'PodResizePending' && condition.reason === 'Infeasible',
-  );
+  const infeasible = isInfeasible(pod.status);
   const heldBy = (statuses: ContainerStatus[] | undefined, container: Container): ContainerStatus | undefined =>
     statuses?.find((status) => status.name === container.name);
   const needs = (container: Container, status: ContainerStatus | undefined): Amounts => {

@@ -2,6 +2,8 @@
 // time was over, up to fifteen; every half hour without a failure takes one step back. While it is left alone, pods that
 // could use nothing else may still ask for it, once a minute: growing times cost money, never a waiting pod.
 
+import { doubledMs } from '../../base/index.ts';
+
 export interface Spell {
   /** Failures in a row, each after the time of the one before. */
   readonly failures: number;
@@ -22,7 +24,7 @@ export function spellAfter(previous: Spell | undefined, nowMs: number): Spell {
     return { failures: previous.failures, failedMs: nowMs, untilMs };
   }
   const failures = decayed(previous, nowMs) + 1;
-  const lengthMs = Math.min(longestSpellMs, firstSpellMs * 2 ** (failures - 1));
+  const lengthMs = doubledMs({ first: firstSpellMs, most: longestSpellMs }, failures - 1);
   return { failures, failedMs: nowMs, untilMs: nowMs + lengthMs };
 }
 

@@ -1,7 +1,7 @@
 // Instance types without a price of EC2's to which a NodeOverlay gives one: previews can be launched that way. Read again
 // every five minutes; the same set comes back while nothing changed, because lists of types are kept by it.
-import { conditionOf, conditionType, label } from '../../api/index.ts';
-import type { Clock } from '../../base/index.ts';
+import { conditionType, label } from '../../api/index.ts';
+import { type Clock, conditionOf } from '../../base/index.ts';
 import { type ControllerContext, nodeOverlays } from '../../controllers/index.ts';
 
 const everyMs = 5 * 60_000;

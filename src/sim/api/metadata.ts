@@ -1,7 +1,8 @@
 // Rules every object's metadata obeys, whatever its kind.
 
 import { isLabelValue, isQualifiedName, type NameRule } from '../../api/index.ts';
-import { equal, isObject, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
+import { isIdentical } from '../../base/index.ts';
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from '../json.ts';
 import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooLong } from './field-error.ts';
 
 /** All annotations of an object together. */
@@ -111,7 +112,7 @@ export function validateMetadataUpdate(next: JsonObject, old: JsonObject): Field
     'deletionTimestamp',
     'deletionGracePeriodSeconds',
   ]) {
-    if (!equal(meta[key], before[key])) {
+    if (!isIdentical(meta[key], before[key])) {
       errors.push(invalidValue(`metadata.${key}`, meta[key] ?? '', 'field is immutable'));
     }
   }
@@ -120,7 +121,7 @@ export function validateMetadataUpdate(next: JsonObject, old: JsonObject): Field
 
 /** The value must stay what it was. */
 export function validateImmutable(next: unknown, old: unknown, field: string): FieldError[] {
-  return equal(next, old) ? [] : [invalidValue(field, next, 'field is immutable')];
+  return isIdentical(next, old) ? [] : [invalidValue(field, next, 'field is immutable')];
 }
 
 /** Values of a list must differ; `error` words it when one does not. */

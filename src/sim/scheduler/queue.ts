@@ -1,6 +1,6 @@
 // Pods that wait for a node: the important and then the older first; those that failed wait ever longer (1 s to 10 s) and
 // only come back when something changed that may help them, or after five minutes at the latest.
-import type { Clock, Timer } from '../../base/index.ts';
+import { type Clock, doubledMs, type Timer } from '../../base/index.ts';
 
 interface Waiting {
   key: string;
@@ -12,8 +12,7 @@ interface Waiting {
   readyMs: number;
 }
 
-const firstBackoffMs = 1_000;
-const longestBackoffMs = 10_000;
+const backoffMs = { first: 1_000, most: 10_000 };
 /** As kube-scheduler: nothing is left lying about for longer, whatever was missed. */
 const longestRestMs = 300_000;
 const releaseStepMs = 100;
@@ -75,7 +74,7 @@ export class SchedulingQueue {
     const waiting = this.known.get(key);
     if (waiting === undefined) return;
     const nowMs = this.clock.now();
-    waiting.readyMs = nowMs + Math.min(longestBackoffMs, firstBackoffMs * 2 ** waiting.attempts);
+    waiting.readyMs = nowMs + doubledMs(backoffMs, waiting.attempts);
     waiting.attempts++;
     this.resting.set(key, { waiting, sinceMs: nowMs });
     this.arm(nowMs + longestRestMs);

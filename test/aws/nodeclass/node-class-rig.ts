@@ -5,13 +5,7 @@ import { CreateTagsCommand, DescribeSubnetsCommand, EC2Client } from '@aws-sdk/c
 import { CreateClusterCommand, EKSClient } from '@aws-sdk/client-eks';
 import { CreateRoleCommand, GetInstanceProfileCommand, IAMClient, type InstanceProfile } from '@aws-sdk/client-iam';
 import { SSMClient } from '@aws-sdk/client-ssm';
-import {
-  type Condition,
-  conditionOf,
-  customResourceDefinition,
-  type EC2NodeClass,
-  kinds,
-} from '../../../src/api/index.ts';
+import { type Condition, customResourceDefinition, type EC2NodeClass, kinds } from '../../../src/api/index.ts';
 import { lookAtAccount } from '../../../src/aws/account/look.ts';
 import { bootPartsOf, type NodeFacts } from '../../../src/aws/boot-parts.ts';
 import { CapacityReservations } from '../../../src/aws/capacity-reservations/capacity-reservations.ts';
@@ -29,7 +23,7 @@ import { SecurityGroups } from '../../../src/aws/security-groups/security-groups
 import { SubnetAddresses } from '../../../src/aws/subnets/subnet-addresses.ts';
 import { Subnets } from '../../../src/aws/subnets/subnets.ts';
 import { nodeClassControllersOf } from '../../../src/aws-controllers/index.ts';
-import { VirtualClock } from '../../../src/base/index.ts';
+import { conditionOf, VirtualClock } from '../../../src/base/index.ts';
 import { type ControllerContext, nodeClaims } from '../../../src/controllers/index.ts';
 import { recordedEvents, recordedLog, recordedMetrics } from '../../../src/controllers/testing/records.testing.ts';
 import { isKubeError, type KubeObject, type Resource } from '../../../src/ports/index.ts';

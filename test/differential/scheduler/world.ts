@@ -1,4 +1,5 @@
 // Random small clusters and pods that use every rule of scheduling, from a seed: the same seed, the same cases.
+import { seededRandom } from '../../../src/base/index.ts';
 import type {
   KubeObject,
   Node,
@@ -9,18 +10,11 @@ import type {
 } from '../../../src/ports/index.ts';
 
 export class Dice {
-  private state: number;
+  /** Uniform in [0, 1). */
+  readonly next: () => number;
 
   constructor(seed: number) {
-    this.state = seed >>> 0;
-  }
-
-  /** Uniform in [0, 1). */
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+    this.next = seededRandom(seed);
   }
 
   chance(percent: number): boolean {

@@ -3,7 +3,7 @@
 // Same seed, same run.
 import { setImmediate as settle } from 'node:timers/promises';
 import { customResourceDefinition, kinds, type NodeClaim, type NodePool } from '../../../src/api/index.ts';
-import { type Clock, VirtualClock } from '../../../src/base/index.ts';
+import { type Clock, seededRandom, VirtualClock } from '../../../src/base/index.ts';
 import {
   type ControllerContext,
   type ControllerSettings,
@@ -93,7 +93,7 @@ export async function openScenario(options: ScenarioOptions = {}) {
     ...(from === undefined ? {} : { state: from.state }),
   });
   const kube = new SimKube(cluster.machinery);
-  const random = seeded(options.seed ?? 1);
+  const random = seededRandom(options.seed ?? 1);
   const failures: unknown[] = [];
   const behaviour = startBehaviour(kube, clock, {
     random,
@@ -239,16 +239,5 @@ export async function openScenario(options: ScenarioOptions = {}) {
       await stopped;
       await cluster.stop();
     },
-  };
-}
-
-/** Uniform in [0, 1), the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
   };
 }

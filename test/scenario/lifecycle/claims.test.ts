@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { conditionOf, type NodeClaim } from '../../../src/api/index.ts';
+import { type NodeClaim } from '../../../src/api/index.ts';
+import { conditionOf } from '../../../src/base/index.ts';
 import { nodeClaims } from '../../../src/controllers/index.ts';
 import { type Kube, KubeError, resources } from '../../../src/ports/index.ts';
 import { kwokNodeClasses } from '../../../src/sim/index.ts';

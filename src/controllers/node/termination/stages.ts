@@ -1,7 +1,7 @@
 // The three stages between a deleted Node's taint and its end: its pods go, its volumes go, its machine goes. What each
 // one waits for stands in the conditions of the node's claim; a node without a claim has none, and no machine to take.
 import { conditionReason, conditionType, type NodeClaim } from '../../../api/index.ts';
-import { formatTime, parseTime } from '../../../base/index.ts';
+import { formatTime, parseTime, shortList } from '../../../base/index.ts';
 import { isKubeError, type Node, resources } from '../../../ports/index.ts';
 import type { Outcome } from '../../../runtime/index.ts';
 import { again, type ControllerContext } from '../../context.ts';
@@ -126,7 +126,7 @@ export function stagesOf(
       subject: aboutNode(node),
       type: 'Normal',
       reason: 'AwaitingVolumeDetachment',
-      message: `Awaiting deletion of bound volumeattachments (${shortList(names)})`,
+      message: `Awaiting deletion of bound volumeattachments (${shortList(names, mostNames)})`,
       dedupeValues: [node.metadata.name ?? ''],
     });
     const waiting = await write(claim, volumesDetached, 'Unknown', conditionReason.awaitingVolumeDetachment);
@@ -151,9 +151,4 @@ export function stagesOf(
   };
 
   return [drain, detachVolumes, takeMachine];
-}
-
-function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, mostNames).join(', ');
-  return names.length > mostNames ? `${shown} and ${names.length - mostNames} other(s)` : shown;
 }

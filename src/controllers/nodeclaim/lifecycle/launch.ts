@@ -8,7 +8,7 @@
 // Not too often: tries wait longer and longer by the launcher's own count, because every failure changes the claim's
 // status, and every change wakes the claim.
 import { conditionReason, conditionType, label, type NodeClaim } from '../../../api/index.ts';
-import { messageOf, parseTime } from '../../../base/index.ts';
+import { doubledMs, messageOf, parseTime } from '../../../base/index.ts';
 import { probeTickMs } from '../../../core/index.ts';
 import { CloudError, type Instance, isCloudError } from '../../../ports/index.ts';
 import { probeLifeMs } from '../../../state/index.ts';
@@ -159,7 +159,7 @@ export class ClaimLauncher {
   private waitMs(claim: NodeClaim): number {
     const memory = this.memories.get(uidOf(claim));
     if (memory === undefined || memory.failures === 0) return 0;
-    const pauseMs = memory.pauseMs ?? Math.min(retryMs.most, retryMs.first * 2 ** (memory.failures - 1));
+    const pauseMs = memory.pauseMs ?? doubledMs(retryMs, memory.failures - 1);
     return memory.atMs + pauseMs - this.context.clock.elapsed();
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { conditionOf } from '../../../api/index.ts';
+import { conditionOf } from '../../../base/index.ts';
 import { CloudError, KubeError, type Node, resources } from '../../../ports/index.ts';
 import { takeSnapshot } from '../../../state/index.ts';
 import { nodeClaims, nodePools } from '../../own-resources.ts';

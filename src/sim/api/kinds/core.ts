@@ -1,7 +1,8 @@
 // The kinds of the core group.
 
 import { isConfigKey, isLabel, isLabelValue, isQualifiedName } from '../../../api/index.ts';
-import { ensureObject, equal, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
+import { isIdentical } from '../../../base/index.ts';
+import { ensureObject, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
 import type { ResourceDefinition, Strategy } from '../definition.ts';
 import {
   duplicate,
@@ -40,7 +41,8 @@ function validateData(object: JsonObject, maps: string[], old?: JsonObject): Fie
     if (object['immutable'] !== true)
       errors.push(forbiddenField('immutable', 'field is immutable when `immutable` is set'));
     for (const map of maps) {
-      if (!equal(object[map], old[map])) errors.push(forbiddenField(map, 'field is immutable when `immutable` is set'));
+      if (!isIdentical(object[map], old[map]))
+        errors.push(forbiddenField(map, 'field is immutable when `immutable` is set'));
     }
   }
   return errors;

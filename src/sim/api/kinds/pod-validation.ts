@@ -1,8 +1,8 @@
 // What a pod spec must obey: the rules users of a scheduler and an autoscaler run into, in the API server's words.
 
 import { isLabel, isLabelValue, isQualifiedName } from '../../../api/index.ts';
-import { compareQuantities, parseQuantity } from '../../../base/index.ts';
-import { equal, isObject, type JsonObject, listAt, objectAt, stringAt } from '../../json.ts';
+import { compareQuantities, isIdentical, parseQuantity } from '../../../base/index.ts';
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from '../../json.ts';
 import {
   duplicate,
   type FieldError,
@@ -286,7 +286,9 @@ export function validatePodUpdate(pod: JsonObject, old: JsonObject): FieldError[
   if (spec === before) return [];
   const errors: FieldError[] = [];
   const tolerations = listAt(spec, 'tolerations');
-  if (listAt(before, 'tolerations').some((toleration) => !tolerations.some((other) => equal(other, toleration)))) {
+  if (
+    listAt(before, 'tolerations').some((toleration) => !tolerations.some((other) => isIdentical(other, toleration)))
+  ) {
     errors.push(
       forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds'),
     );
@@ -320,6 +322,6 @@ export function validatePodUpdate(pod: JsonObject, old: JsonObject): FieldError[
       Array.isArray(list) ? list.map(({ image: _i, ...container }: JsonObject) => container) : list;
     return { ...rest, containers: imageless(containers), initContainers: imageless(initContainers) ?? null };
   };
-  if (!equal(fixed(spec), fixed(before))) errors.push(forbiddenField('spec', changeable));
+  if (!isIdentical(fixed(spec), fixed(before))) errors.push(forbiddenField('spec', changeable));
   return errors;
 }

@@ -1,8 +1,8 @@
 // The Pod: its life as an object.
 
 import { isSubdomain } from '../../../api/index.ts';
-import { parseQuantity } from '../../../base/index.ts';
-import { equal, type JsonObject, listAt, objectAt } from '../../json.ts';
+import { isIdentical, parseQuantity } from '../../../base/index.ts';
+import { type JsonObject, listAt, objectAt } from '../../json.ts';
 import type { Strategy } from '../definition.ts';
 import { required } from '../field-error.ts';
 import { admitPod } from './pod-admission.ts';
@@ -49,7 +49,7 @@ export const podStrategy: Strategy = {
     if (status['qosClass'] === undefined && before['qosClass'] !== undefined) status['qosClass'] = before['qosClass'];
   },
   validate: (pod) => validatePodSpec(objectAt(pod, 'spec'), 'spec'),
-  validateUpdate: (pod, old) => (equal(pod['spec'], old['spec']) ? [] : [...validatePodUpdate(pod, old)]),
+  validateUpdate: (pod, old) => (isIdentical(pod['spec'], old['spec']) ? [] : [...validatePodUpdate(pod, old)]),
   validateStatus(pod) {
     return listAt(objectAt(pod, 'status'), 'conditions').flatMap((condition, index) =>
       condition['type'] === undefined || condition['type'] === '' ? [required(`status.conditions[${index}].type`)] : [],

@@ -1,7 +1,8 @@
 // Kinds of the smaller groups: policy, scheduling, storage, coordination, access and devices.
 
 import { isPathSegment } from '../../../api/index.ts';
-import { equal, isObject, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
+import { isIdentical } from '../../../base/index.ts';
+import { isObject, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
 import type { ResourceDefinition, Strategy, Surroundings } from '../definition.ts';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
 import { validateImmutable } from '../metadata.ts';
@@ -106,7 +107,7 @@ const priorityStrategy: Strategy = {
   validateUpdate(object, old) {
     if (Number(object['value'] ?? 0) !== Number(old['value'] ?? 0))
       return [forbiddenField('value', 'may not be changed in an update.')];
-    return equal(object['preemptionPolicy'], old['preemptionPolicy'])
+    return isIdentical(object['preemptionPolicy'], old['preemptionPolicy'])
       ? []
       : [invalidValue('preemptionPolicy', object['preemptionPolicy'], 'field is immutable')];
   },
@@ -147,7 +148,7 @@ const attachmentStrategy: Strategy = {
     return ['attacher', 'nodeName'].filter((key) => stringAt(spec, key) === '').map((key) => required(`spec.${key}`));
   },
   validateUpdate: (object, old) =>
-    equal(object['spec'], old['spec']) ? [] : [invalidValue('spec', object['spec'], 'field is immutable')],
+    isIdentical(object['spec'], old['spec']) ? [] : [invalidValue('spec', object['spec'], 'field is immutable')],
 };
 
 const leaseStrategy: Strategy = {
@@ -191,7 +192,7 @@ function bindingStrategy(): Strategy {
       return errors;
     },
     validateUpdate: (object, old) =>
-      equal(object['roleRef'], old['roleRef'])
+      isIdentical(object['roleRef'], old['roleRef'])
         ? []
         : [invalidValue('roleRef', object['roleRef'], 'cannot change roleRef')],
   };

@@ -1,6 +1,6 @@
 // PersistentVolumeClaim and PersistentVolume.
-import { compareQuantities, parseQuantity } from '../../../base/index.ts';
-import { equal, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
+import { compareQuantities, isIdentical, parseQuantity } from '../../../base/index.ts';
+import { type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
 import type { Strategy, Surroundings } from '../definition.ts';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
 import { validateNodeTerm } from './affinity-validation.ts';
@@ -65,7 +65,7 @@ export const claimStrategy: Strategy = {
       ...(before['volumeName'] !== undefined && { volumeName }),
     });
     const errors: FieldError[] = [];
-    if (!equal(fixed(spec), fixed(before))) {
+    if (!isIdentical(fixed(spec), fixed(before))) {
       errors.push(
         forbiddenField(
           'spec',
@@ -139,7 +139,7 @@ export const volumeStrategy: Strategy = {
       ...rest
     }: JsonObject): JsonObject => rest;
     const spec = objectAt(object, 'spec');
-    return equal(source(spec), source(objectAt(old, 'spec')))
+    return isIdentical(source(spec), source(objectAt(old, 'spec')))
       ? []
       : [
           forbiddenField(

@@ -1,5 +1,6 @@
 // Deployment, ReplicaSet, StatefulSet, DaemonSet, ControllerRevision, Job: defaults, generation and rules.
-import { ensureObject, equal, isObject, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
+import { isIdentical } from '../../../base/index.ts';
+import { ensureObject, isObject, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
 import type { ResourceDefinition, ScalePaths, Strategy } from '../definition.ts';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
 import { validateImmutable, validateLabels } from '../metadata.ts';
@@ -216,7 +217,7 @@ const statefulSetStrategy: Strategy = {
       minReadySeconds: _m,
       ...rest
     }: JsonObject): JsonObject => rest;
-    return equal(fixed(specOf(object)), fixed(objectAt(old, 'spec')))
+    return isIdentical(fixed(specOf(object)), fixed(objectAt(old, 'spec')))
       ? []
       : [forbiddenField('spec', statefulSetChangeable)];
   },
@@ -240,7 +241,7 @@ const daemonSetStrategy = workload({
   prepareUpdate(draft, old) {
     draft['status'] = old['status'];
     const before = Number(old.metadata.annotations?.[templateGeneration] ?? 0);
-    const changed = !equal(specOf(draft)['template'], objectAt(old, 'spec')['template']);
+    const changed = !isIdentical(specOf(draft)['template'], objectAt(old, 'spec')['template']);
     ensureObject(objectAt(draft, 'metadata'), 'annotations')[templateGeneration] = String(
       changed ? before + 1 : before,
     );

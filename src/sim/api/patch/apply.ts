@@ -1,6 +1,7 @@
 // Server-side apply with ownership kept simple: owners are tracked from an object's first apply on. Until then everything
 // in it belongs to one earlier writer, `before-first-apply`. Afterwards every apply and every change keeps the record.
-import { equal, isObject, type JsonObject, listAt, objectAt, thaw } from '../../json.ts';
+import { isIdentical } from '../../../base/index.ts';
+import { isObject, type JsonObject, listAt, objectAt, thaw } from '../../json.ts';
 import type { StoredObject } from '../../store/stored-object.ts';
 import { apiVersionOf, type ResourceDefinition } from '../definition.ts';
 import { StatusError } from '../status.ts';
@@ -69,7 +70,7 @@ export function applyServerSide(request: ApplyRequest): JsonObject {
     fields: wanted,
   };
   // An apply that changes nothing must not count as a change.
-  if (mine !== undefined && equal(mine.fields, wanted)) entry.time = mine.time;
+  if (mine !== undefined && isIdentical(mine.fields, wanted)) entry.time = mine.time;
   merged['metadata'] = { ...objectAt(merged, 'metadata'), managedFields: [entry, ...others].map(written) };
   return merged;
 }
@@ -187,7 +188,7 @@ function merge(current: unknown, applied: unknown, shape: Shape): unknown {
     return [...kept, ...thaw([...laid.values()])];
   }
   if (shape.kind === 'set' && Array.isArray(current) && Array.isArray(applied)) {
-    return [...applied, ...current.filter((item) => !applied.some((other) => equal(other, item)))];
+    return [...applied, ...current.filter((item) => !applied.some((other) => isIdentical(other, item)))];
   }
   return thaw(applied);
 }

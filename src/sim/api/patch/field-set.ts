@@ -1,6 +1,7 @@
 // Sets of fields in the form the wire has for them (fieldsV1): `f:name` for fields, `k:{…}` for items of keyed lists,
 // `v:…` for members of sets. A set is a tree; an empty branch means the field itself.
-import { equal, isObject, type JsonObject } from '../../json.ts';
+import { isIdentical } from '../../../base/index.ts';
+import { isObject, type JsonObject } from '../../json.ts';
 import type { Shape } from './shape.ts';
 
 export type FieldSet = { [step: string]: FieldSet };
@@ -90,9 +91,10 @@ export function follow(parent: unknown, step: string): unknown {
   if (step.startsWith('f:')) return isObject(parent) ? parent[step.slice(2)] : undefined;
   if (!Array.isArray(parent)) return undefined;
   const wanted: unknown = JSON.parse(step.slice(2));
-  if (step.startsWith('v:')) return parent.find((item) => equal(item, wanted));
+  if (step.startsWith('v:')) return parent.find((item) => isIdentical(item, wanted));
   return parent.find(
-    (item) => isObject(item) && Object.entries(wanted as JsonObject).every(([key, value]) => equal(item[key], value)),
+    (item) =>
+      isObject(item) && Object.entries(wanted as JsonObject).every(([key, value]) => isIdentical(item[key], value)),
   );
 }
 
@@ -104,7 +106,7 @@ export function differing(set: FieldSet, left: unknown, right: unknown): FieldSe
     const before = follow(left, step);
     const after = follow(right, step);
     if (isLeaf(inner)) {
-      if (!equal(before, after)) result[step] = {};
+      if (!isIdentical(before, after)) result[step] = {};
       continue;
     }
     const rest = differing(inner, before, after);

@@ -1,6 +1,7 @@
 // Strategic merge: like a merge patch, but lists of things with a key are merged item by item. Which lists have which key
 // is part of the kinds' schemas. Directives ($patch, $retainKeys, $setElementOrder, $deleteFromPrimitiveList) as kubectl sends them.
-import { equal, isObject, type JsonObject } from '../../json.ts';
+import { isIdentical } from '../../../base/index.ts';
+import { isObject, type JsonObject } from '../../json.ts';
 import { type Definition, type FieldType, structOf } from '../schema.ts';
 import { badRequest, StatusError } from '../status.ts';
 
@@ -70,7 +71,7 @@ const mergeKeyOf = (type: FieldType | undefined): string | undefined =>
 
 function mergePrimitives(original: unknown, value: unknown[]): unknown[] {
   const before = Array.isArray(original) ? original : [];
-  return [...before, ...value.filter((item) => !before.some((other) => equal(other, item)))];
+  return [...before, ...value.filter((item) => !before.some((other) => isIdentical(other, item)))];
 }
 
 function mergeList(original: unknown, patches: unknown[], type: { list: FieldType }, key: string): unknown[] {

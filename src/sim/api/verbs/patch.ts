@@ -6,7 +6,7 @@ import { invalidValue } from '../field-error.ts';
 import { find, type Machinery, type WriteCall } from '../machinery.ts';
 import { applyServerSide } from '../patch/apply.ts';
 import { jsonPatch } from '../patch/json-patch.ts';
-import { mergePatch } from '../patch/merge.ts';
+import { applyMergePatch } from '../patch/merge.ts';
 import { goText, strategicMerge } from '../patch/strategic.ts';
 import { canonicalize, definitionOf } from '../schema.ts';
 import { badRequest, invalid, notFound, unsupportedMediaType } from '../status.ts';
@@ -71,7 +71,7 @@ function patched(definition: ResourceDefinition, current: StoredObject, type: Pa
       `error decoding patch: json: cannot unmarshal ${Array.isArray(body) ? 'array' : typeof body} into Go value of type map[string]interface {}`,
     );
   }
-  if (type === 'merge') return thaw(mergePatch(current, body));
+  if (type === 'merge') return thaw(applyMergePatch(current, body));
   if (definition.schema === undefined) {
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml, application/apply-patch+cbor`,

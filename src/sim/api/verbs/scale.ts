@@ -5,7 +5,7 @@ import type { ResourceDefinition, ScalePaths } from '../definition.ts';
 import { invalidValue } from '../field-error.ts';
 import { get, type Machinery, type WriteCall } from '../machinery.ts';
 import { jsonPatch } from '../patch/json-patch.ts';
-import { mergePatch } from '../patch/merge.ts';
+import { applyMergePatch } from '../patch/merge.ts';
 import { cannotHandle } from '../schema.ts';
 import { formatLabelSelector } from '../selectors.ts';
 import { badRequest, invalid, modified } from '../status.ts';
@@ -94,6 +94,6 @@ export function patchScale(
   call: WriteCall,
 ): JsonObject {
   const scale = getScale(machinery, definition, namespace, name);
-  const next = type === 'json' ? jsonPatch(scale, body) : (mergePatch(scale, body) as JsonObject);
+  const next = type === 'json' ? jsonPatch(scale, body) : (applyMergePatch(scale, body) as JsonObject);
   return updateScale(machinery, definition, namespace, name, next, call);
 }

@@ -2,7 +2,8 @@
 // being deleted vanishes when an update takes its last finalizer.
 
 import { isSubdomain } from '../../../api/index.ts';
-import { equal, freeze, type JsonObject, listAt, objectAt, share, stringAt, thaw } from '../../json.ts';
+import { isIdentical } from '../../../base/index.ts';
+import { freeze, type JsonObject, listAt, objectAt, share, stringAt, thaw } from '../../json.ts';
 import { keyOf, type StoredObject } from '../../store/stored-object.ts';
 import { collectionOf, type ResourceDefinition } from '../definition.ts';
 import type { FieldError } from '../field-error.ts';
@@ -200,15 +201,15 @@ function countsAsChange(definition: ResourceDefinition, draft: JsonObject, curre
   if (definition.custom !== undefined) {
     const body = ({ metadata: _m, status, ...rest }: JsonObject): JsonObject =>
       definition.subresources.includes('status') ? rest : { ...rest, status };
-    return !equal(body(draft), body(current));
+    return !isIdentical(body(draft), body(current));
   }
   if (
     definition.kind === 'Deployment' &&
-    !equal(objectAt(draft, 'metadata')['annotations'], current.metadata.annotations)
+    !isIdentical(objectAt(draft, 'metadata')['annotations'], current.metadata.annotations)
   )
     return true;
   const key = definition.kind === 'PodTemplate' ? 'template' : 'spec';
-  return !equal(draft[key], current[key]);
+  return !isIdentical(draft[key], current[key]);
 }
 
 function validateChange(
@@ -227,7 +228,7 @@ function validateChange(
   ];
   if (subresource === 'status') errors.push(...(strategy.validateStatus?.(draft, current) ?? []));
   else if (subresource === undefined) {
-    if (!equal(draft['spec'], current['spec']) || draft['spec'] === undefined)
+    if (!isIdentical(draft['spec'], current['spec']) || draft['spec'] === undefined)
       errors.push(...(strategy.validate?.(draft, machinery.around) ?? []));
     errors.push(...(strategy.validateUpdate?.(draft, current, machinery.around) ?? []));
   }

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import type { Pod } from '../kube/objects.ts';
+import { RequestsOfPods } from './pod-requests.ts';
+import { ResourceTable } from './resource-table.ts';
+
+const running = (name: string, held: string, conditions: { type: string; reason: string }[] = []): Pod => ({
+  metadata: { name },
+  spec: { containers: [{ name: 'main', resources: { requests: { cpu: '2' } } }] },
+  status: { conditions, containerStatuses: [{ name: 'main', resources: { requests: { cpu: held } } }] },
+});
+
+test('equal pods have one and the same requests, also while their containers report what they hold', () => {
+  const requests = new RequestsOfPods(new ResourceTable());
+  expect(requests.of(running('a', '2'))).toBe(requests.of(running('b', '2')));
+});
+
+test('a pod that is resized counts with the larger of what it asks for and what it holds, unless that is infeasible', () => {
+  const requests = new RequestsOfPods(new ResourceTable());
+  const cpu = (pod: Pod): number | undefined => requests.of(pod).get('cpu');
+  expect(cpu(running('settled', '2'))).toBe(2_000);
+  expect(cpu(running('shrinking', '3'))).toBe(3_000);
+  expect(cpu(running('growing', '1'))).toBe(2_000);
+  expect(cpu(running('stuck', '1', [{ type: 'PodResizePending', reason: 'Infeasible' }]))).toBe(1_000);
+});
