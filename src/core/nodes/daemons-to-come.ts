@@ -17,7 +17,7 @@ export function daemonsToCome(snapshot: Snapshot, nodeName: string): string[] {
   const rules = labelRules(snapshot.provider);
   const table = new RequirementTable(rules.wellKnown);
   const resources = new ResourceTable();
-  const machine = machinesOf(snapshot, objects, resources).find(({ node }) => node?.metadata.name === nodeName);
+  const machine = machinesOf(snapshot, objects).find(({ node }) => node?.metadata.name === nodeName);
   if (machine === undefined) return [];
   const here = objects.pods.filter((pod) => pod.spec?.nodeName === nodeName && !isTerminal(pod));
   const owners = new Set(here.flatMap(({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid)));
