@@ -43,6 +43,7 @@ export type {
   Counter,
   Distribution,
   Gauge,
+  GaugeDefinition,
   HistogramDefinition,
   Labels,
   MetricDefinition,

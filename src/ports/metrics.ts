@@ -3,12 +3,22 @@
 // Contract: defining the same name twice returns the same metric. Label values that are absent render as "". A series
 // that concerns a deleted object is removed by whoever set it (`remove`), so that scrapes stay small.
 
+import type { Clock } from '../base/index.ts';
+
 export type Labels = Record<string, string>;
 
 export interface MetricDefinition {
   name: string;
   help: string;
   labels?: readonly string[];
+}
+
+export interface GaugeDefinition extends MetricDefinition {
+  /**
+   * What is set are moments in milliseconds, what a scrape shows is how many seconds ago by this clock they were: ages grow
+   * without anyone setting them again.
+   */
+  agesBy?: Pick<Clock, 'now'>;
 }
 
 export interface HistogramDefinition extends MetricDefinition {
@@ -38,7 +48,7 @@ export interface Distribution {
 
 export interface Metrics {
   counter(definition: MetricDefinition): Counter;
-  gauge(definition: MetricDefinition): Gauge;
+  gauge(definition: GaugeDefinition): Gauge;
   histogram(definition: HistogramDefinition): Distribution;
   summary(definition: SummaryDefinition): Distribution;
 }

@@ -50,3 +50,13 @@ test('label values are escaped, and infinite values written as Prometheus reads 
 test('a label that was not declared is a mistake of the programme', () => {
   expect(() => new GaugeSeries({ name: 'g', help: 'g' }).set(1, { colour: 'red' })).toThrow('g has no label colour');
 });
+
+test('ages are moments that a scrape shows in seconds, grown since without being set again', () => {
+  const clock = { now: () => 0 };
+  const gauge = new GaugeSeries({ name: 'age', help: 'h', agesBy: { now: () => clock.now() } });
+  gauge.set(1_000);
+  clock.now = () => 31_500;
+  expect(textOf(gauge)).toContain('age 30.5\n');
+  clock.now = () => 61_000;
+  expect(textOf(gauge)).toContain('age 60\n');
+});

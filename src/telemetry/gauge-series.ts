@@ -1,7 +1,7 @@
 // The series of one gauge. Large clusters have a hundred thousand of them for pods alone, so a series is one string (its
 // label values) and a number; text is made on scrape, in pieces. Removal by a part of the labels (all series of one pod)
 // is looked up, not searched for: an index is made when first asked for by those labels.
-import type { Gauge, Labels, MetricDefinition } from '../ports/index.ts';
+import type { Gauge, GaugeDefinition, Labels } from '../ports/index.ts';
 
 /** Between label values; no value of ours contains it. */
 const separator = '\u0000';
@@ -16,12 +16,12 @@ interface Index {
 }
 
 export class GaugeSeries implements Gauge {
-  private readonly definition: MetricDefinition;
+  private readonly definition: GaugeDefinition;
   private readonly names: readonly string[];
   private readonly values = new Map<string, number>();
   private readonly indexes = new Map<string, Index>();
 
-  constructor(definition: MetricDefinition) {
+  constructor(definition: GaugeDefinition) {
     this.definition = definition;
     this.names = definition.labels ?? [];
   }
@@ -51,11 +51,13 @@ export class GaugeSeries implements Gauge {
 
   /** The lines of a scrape, in pieces. */
   *render(): Generator<string> {
-    const { name, help } = this.definition;
+    const { name, help, agesBy } = this.definition;
+    const nowMs = agesBy?.now();
     yield `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
     let piece: string[] = [];
     for (const [key, value] of this.values) {
-      piece.push(`${name}${this.labelText(key)} ${valueText(value)}\n`);
+      const shown = nowMs === undefined ? value : (nowMs - value) / 1_000;
+      piece.push(`${name}${this.labelText(key)} ${valueText(shown)}\n`);
       if (piece.length < linesPerPiece) continue;
       yield piece.join('');
       piece = [];

@@ -12,7 +12,6 @@ import {
   quantityIn,
   tryParseQuantity,
 } from '../../base/index.ts';
-import {} from '../schema/json.ts';
 import { compilePattern } from '../schema/pattern.ts';
 import { registerFormats } from './format.ts';
 import { registerAddresses } from './ip.ts';

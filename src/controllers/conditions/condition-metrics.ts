@@ -1,13 +1,16 @@
 // Metrics about the conditions and the end of objects of one kind, under the names that operators built on the same
 // library share. Older dashboards know them without the kind in the name; those twins carry group and kind as labels.
+import type { Clock } from '../../base/index.ts';
 import type { Counter, Distribution, Gauge, Labels, MetricDefinition, Metrics } from '../../ports/index.ts';
 
 export interface ConditionMetrics {
   count: Gauge;
-  currentStatusSeconds: Gauge;
+  /** Set to the moment in milliseconds. */
+  currentStatusSince: Gauge;
   transitionSeconds: Distribution;
   transitionsTotal: Counter;
-  terminationCurrentSeconds: Gauge;
+  /** Set to the moment in milliseconds. */
+  terminatingSince: Gauge;
   terminationSeconds: Distribution;
 }
 
@@ -28,11 +31,11 @@ export interface KindOfMetrics {
   hasTwins: boolean;
 }
 
-export function conditionMetrics(metrics: Metrics, of: KindOfMetrics): ConditionMetrics {
-  const own = define(metrics, `operator_${of.kind.toLowerCase()}`, of.labels, buckets);
+export function conditionMetrics(metrics: Metrics, agesBy: Clock, of: KindOfMetrics): ConditionMetrics {
+  const own = define(metrics, agesBy, `operator_${of.kind.toLowerCase()}`, of.labels, buckets);
   if (!of.hasTwins) return own;
   const fixed = { group: of.group, kind: of.kind };
-  const shared = define(metrics, 'operator', ['group', 'kind'], twinBuckets);
+  const shared = define(metrics, agesBy, 'operator', ['group', 'kind'], twinBuckets);
   const twin = (labels: Labels = {}): Labels => {
     const plain = Object.entries(labels).filter(([name]) => !of.labels.includes(name));
     return { ...Object.fromEntries(plain), ...fixed };
@@ -59,7 +62,7 @@ export function conditionMetrics(metrics: Metrics, of: KindOfMetrics): Condition
   });
   return {
     count: both(own.count, shared.count),
-    currentStatusSeconds: both(own.currentStatusSeconds, shared.currentStatusSeconds),
+    currentStatusSince: both(own.currentStatusSince, shared.currentStatusSince),
     transitionSeconds: bothObserve(own.transitionSeconds, shared.transitionSeconds),
     transitionsTotal: {
       add(labels, value) {
@@ -67,13 +70,14 @@ export function conditionMetrics(metrics: Metrics, of: KindOfMetrics): Condition
         shared.transitionsTotal.add(twin(labels), value);
       },
     },
-    terminationCurrentSeconds: both(own.terminationCurrentSeconds, shared.terminationCurrentSeconds),
+    terminatingSince: both(own.terminatingSince, shared.terminatingSince),
     terminationSeconds: bothObserve(own.terminationSeconds, shared.terminationSeconds),
   };
 }
 
 function define(
   metrics: Metrics,
+  agesBy: Clock,
   prefix: string,
   more: readonly string[],
   bounds: readonly number[],
@@ -87,12 +91,13 @@ function define(
     count: metrics.gauge(
       named('status_condition_count', 'Conditions of objects, by status.', [...identity, ...condition]),
     ),
-    currentStatusSeconds: metrics.gauge(
-      named('status_condition_current_status_seconds', 'For how long conditions have had their status.', [
+    currentStatusSince: metrics.gauge({
+      ...named('status_condition_current_status_seconds', 'For how long conditions have had their status.', [
         ...identity,
         ...condition,
       ]),
-    ),
+      agesBy,
+    }),
     transitionSeconds: metrics.histogram({
       ...named('status_condition_transition_seconds', 'For how long conditions had a status before it changed.', [
         'type',
@@ -103,9 +108,10 @@ function define(
     transitionsTotal: metrics.counter(
       named('status_condition_transitions_total', 'Changes of conditions, by what they changed to.', condition),
     ),
-    terminationCurrentSeconds: metrics.gauge(
-      named('termination_current_time_seconds', 'For how long objects have been on their way out.', identity),
-    ),
+    terminatingSince: metrics.gauge({
+      ...named('termination_current_time_seconds', 'For how long objects have been on their way out.', identity),
+      agesBy,
+    }),
     terminationSeconds: metrics.histogram({
       ...named('termination_duration_seconds', 'From the deletion of objects until they were gone.', []),
       buckets: bounds,

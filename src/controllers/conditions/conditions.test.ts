@@ -123,18 +123,18 @@ describe('a condition', () => {
     expect(count('nodeclaim_', { type: 'Launched', reason: 'Second' })).toBe(1);
   });
 
-  test('tells for how long it has had its status, never older than ten seconds', async () => {
+  test('shows for how long it has had its status at the moment it is asked', async () => {
     await machine();
     await says('Unknown');
     await bench.run(65_000);
-    const seconds = bench.metrics.value('operator_nodeclaim_status_condition_current_status_seconds', { name: 'c' });
-    expect(seconds).toBeGreaterThanOrEqual(55);
-    expect(seconds).toBeLessThanOrEqual(65);
+    expect(
+      bench.metrics.value('operator_nodeclaim_status_condition_current_status_seconds', { name: 'c' }),
+    ).toBeCloseTo(65, 1);
   });
 });
 
 describe('an object on its way out', () => {
-  test('tells for how long, and how long it took when it is gone, with its finalizers', async () => {
+  test('shows for how long, and how long it took when it is gone, with its finalizers', async () => {
     await machine(['example.com/a', 'example.com/b']);
     await says('True');
     await bench.run(100);

@@ -1,16 +1,13 @@
-// operatorpkg.<kind>.status: tells people and dashboards what conditions do: gauges of what they say and for how long,
+// operatorpkg.<kind>.status: shows people and dashboards what conditions do: gauges of what they say and for how long,
 // an event and a count for every change, and how long deleted objects take to go. It compares what it saw last with what
 // is there now, so a condition that changes twice in between counts once.
 import type { Condition } from '../../api/index.ts';
 import { parseTime } from '../../base/index.ts';
 import type { EventSubject, KubeObject, Labels, Resource } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
-import { again, type Controller, type ControllerContext, concurrencyFor, ownKey } from '../context.ts';
+import { type Controller, type ControllerContext, concurrencyFor, ownKey } from '../context.ts';
 import { subjectOf } from '../event-subjects.ts';
 import { conditionMetrics } from './condition-metrics.ts';
-
-/** How old the figures of a quiet object may get. */
-const refreshMs = 10_000;
 
 export interface ConditionedKind {
   resource: Resource;
@@ -33,7 +30,7 @@ interface Seen {
 export function conditionController(context: ControllerContext, kind: ConditionedKind): Controller {
   const { cacheOf, clock, recorder, settings } = context;
   const { resource, labels: labelKeys = [] } = kind;
-  const metrics = conditionMetrics(context.metrics, {
+  const metrics = conditionMetrics(context.metrics, clock, {
     group: resource.group,
     kind: resource.kind,
     labels: labelKeys.map(metricLabel),
@@ -52,7 +49,7 @@ export function conditionController(context: ControllerContext, kind: Conditione
       resource.kind,
       object,
     );
-  const sinceMs = (time: string | undefined): number => clock.now() - (parseTime(time ?? '') ?? clock.now());
+  const momentOf = (time: string | undefined): number => parseTime(time ?? '') ?? clock.now();
   const tellFinalized = (object: KubeObject, finalizers: readonly string[]): void => {
     for (const finalizer of finalizers) {
       recorder.publish({
@@ -79,7 +76,7 @@ export function conditionController(context: ControllerContext, kind: Conditione
   const removeSeries = (series: readonly Labels[]): void => {
     for (const labels of series) {
       metrics.count.remove(labels);
-      metrics.currentStatusSeconds.remove(labels);
+      metrics.currentStatusSince.remove(labels);
     }
   };
 
@@ -87,8 +84,9 @@ export function conditionController(context: ControllerContext, kind: Conditione
     const { object } = last;
     removeSeries(last.series);
     if (object.metadata.deletionTimestamp === undefined) return;
-    metrics.terminationCurrentSeconds.remove({ ...identityOf(object), ...labelsOf(object) });
-    metrics.terminationSeconds.observe(sinceMs(object.metadata.deletionTimestamp) / 1_000, labelsOf(object));
+    metrics.terminatingSince.remove({ ...identityOf(object), ...labelsOf(object) });
+    const tookMs = clock.now() - momentOf(object.metadata.deletionTimestamp);
+    metrics.terminationSeconds.observe(tookMs / 1_000, labelsOf(object));
     tellFinalized(object, object.metadata.finalizers ?? []);
   };
 
@@ -98,7 +96,7 @@ export function conditionController(context: ControllerContext, kind: Conditione
     const { deletionTimestamp, finalizers = [] } = object.metadata;
     if (deletionTimestamp !== undefined) {
       const labels = { ...identityOf(object), ...labelsOf(object) };
-      metrics.terminationCurrentSeconds.set(sinceMs(deletionTimestamp) / 1_000, labels);
+      metrics.terminatingSince.set(momentOf(deletionTimestamp), labels);
       const had = last?.object.metadata.finalizers ?? [];
       tellFinalized(
         object,
@@ -120,7 +118,7 @@ export function conditionController(context: ControllerContext, kind: Conditione
     }
     conditions.forEach((condition, index) => {
       metrics.count.set(1, series[index]);
-      metrics.currentStatusSeconds.set(sinceMs(condition.lastTransitionTime) / 1_000, series[index]);
+      metrics.currentStatusSince.set(momentOf(condition.lastTransitionTime), series[index]);
       const before =
         last?.conditions.find(({ type }) => type === condition.type) ??
         (kind.isOwn ? unknownBefore(last, condition.type) : undefined);
@@ -144,7 +142,7 @@ export function conditionController(context: ControllerContext, kind: Conditione
       }
       if (object === undefined) return Promise.resolve(done);
       tell(key, object);
-      return Promise.resolve(again(refreshMs));
+      return Promise.resolve(done);
     },
   };
 }

@@ -41,6 +41,7 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     name: 'karpenter_nodes_current_lifetime_seconds',
     help: 'How old a node is.',
     labels: nodeLabels,
+    agesBy: clock,
   });
   const utilization = metrics.gauge({
     name: 'karpenter_cluster_utilization_percent',
@@ -60,7 +61,7 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     return labels;
   };
 
-  const tell = (machine: Machine, node: Node, pods: Iterable<Pod>): Report => {
+  const report = (machine: Machine, node: Node, pods: Iterable<Pod>): Report => {
     const name = node.metadata.name ?? '';
     const sums = {
       podRequests: new Map(),
@@ -117,9 +118,10 @@ export function nodeMetricsController(context: ControllerContext): Controller {
         let known = reported.get(name);
         if (known?.node !== node || known.podsVersion !== cluster.pods.versionOf(name)) {
           if (known !== undefined) lifetime.remove({ node_name: name });
-          reported.set(name, (known = tell(machine, node, cluster.pods.on(name))));
+          known = report(machine, node, cluster.pods.on(name));
+          reported.set(name, known);
+          lifetime.set(known.bornMs, known.labels);
         }
-        lifetime.set(Math.round((clock.now() - known.bornMs) / 1000), known.labels);
         await clock.breathe?.();
       }
       for (const name of reported.keys()) if (!seen.has(name)) forget(name);

@@ -1,5 +1,6 @@
 // Ports that only remember what they were given: events, metrics and log lines, for tests to look at.
-import type { Labels, Log, LogFields, MetricDefinition, Metrics, RecordedEvent, Recorder } from '../../ports/index.ts';
+import type { Clock } from '../../base/index.ts';
+import type { GaugeDefinition, Labels, Log, LogFields, Metrics, RecordedEvent, Recorder } from '../../ports/index.ts';
 
 export function recordedEvents(): Recorder & { list: RecordedEvent[] } {
   const list: RecordedEvent[] = [];
@@ -20,10 +21,20 @@ export function recordedMetrics(): RecordedMetrics {
     if (series === undefined) metrics.set(name, (series = new Map()));
     return series;
   };
+  const clocks = new Map<string, Pick<Clock, 'now'>>();
+  /** As a scrape shows them. */
+  const shown = (name: string): { labels: Labels; value: number }[] => {
+    const nowMs = clocks.get(name)?.now();
+    return [...seriesOf(name).values()].map(({ labels, value }) => ({
+      labels,
+      value: nowMs === undefined ? value : (nowMs - value) / 1_000,
+    }));
+  };
   const include = (all: Labels, some: Labels): boolean =>
     Object.entries(some).every(([key, value]) => all[key] === value);
-  const define = ({ name, labels: names = [] }: MetricDefinition) => {
+  const define = ({ name, labels: names = [], agesBy }: GaugeDefinition) => {
     const series = seriesOf(name);
+    if (agesBy !== undefined) clocks.set(name, agesBy);
     const change = (labels: Labels, next: (old: number) => number): void => {
       for (const key in labels) if (!names.includes(key)) throw new Error(`${name} has no label ${key}`);
       const key = names.map((each) => labels[each] ?? '').join('\n');
@@ -50,8 +61,8 @@ export function recordedMetrics(): RecordedMetrics {
     gauge: define,
     histogram: define,
     summary: define,
-    value: (name, labels = {}) => [...seriesOf(name).values()].find((each) => include(each.labels, labels))?.value,
-    series: (name) => [...seriesOf(name).values()],
+    value: (name, labels = {}) => shown(name).find((each) => include(each.labels, labels))?.value,
+    series: shown,
   };
 }
 
