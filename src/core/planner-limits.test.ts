@@ -130,3 +130,10 @@ test('a second plan counts the claims of the first against limits, joined or not
   );
   expectScheduled(plan([nodePool({ limits: { cpu: '8' } }), busy, waiting], { types }), waiting);
 });
+
+test('what limits leave is said with planned nodes as the cheapest type they may become', () => {
+  const types = ['2', '16', '32'].map((cpu) => instanceType({ name: `t${cpu}`, cpu, pods: '1' }));
+  const giant = pod({ name: 'giant', cpu: '30' });
+  const done = plan([nodePool({ limits: { cpu: '20' } }), pod({ name: 'small', cpu: '1' }), giant], { types });
+  expect(reasonsOf(done, giant)[0]?.message).toContain('left=cpu 18)');
+});

@@ -7,7 +7,8 @@ import { podKey } from './rules/objects.ts';
 
 /** A changed copy, or undefined when the suggestion is to wait or asks for something only an operator can provide. */
 export function followSuggestion(snapshot: Snapshot, key: string, reason: Reason): Snapshot | undefined {
-  const copy = structuredClone(snapshot);
+  // Generated objects share parts; a structured clone would keep sharing them, and one pool's change would be another's.
+  const copy = JSON.parse(JSON.stringify(snapshot)) as Snapshot;
   const pods = copy.objects.items.filter((item) => item.kind === 'Pod') as unknown as Pod[];
   const pools = copy.objects.items.filter((item) => item.kind === 'NodePool') as unknown as NodePool[];
   const pod = pods.find((candidate) => podKey(candidate) === key);
@@ -21,12 +22,16 @@ export function followSuggestion(snapshot: Snapshot, key: string, reason: Reason
     soften([pod], [key]);
     return copy;
   }
-  if (suggestion.startsWith('give the pod volumes where')) {
+  if (/^give the pod (fewer )?volumes/.test(suggestion)) {
     delete pod.spec.volumes;
     return copy;
   }
+  if (suggestion.startsWith('allow instance types with')) {
+    for (const pool of named) pool.spec.template.spec.requirements = [];
+    return copy;
+  }
   if (suggestion.startsWith('ask for less')) {
-    askForLess(pod);
+    askForLess(pod, suggestion);
     return copy;
   }
   if (suggestion.startsWith('let daemons ask for less')) {
@@ -40,19 +45,22 @@ export function followSuggestion(snapshot: Snapshot, key: string, reason: Reason
     case 'LimitsExceeded':
       for (const pool of named) delete pool.spec.limits;
       break;
+    case 'UnknownValue':
+      forgetKeys(pod, keys);
+      break;
     case 'RequirementsIncompatible':
       if (keys.length === 0) for (const pool of named) pool.spec.template.spec.requirements = [];
       forgetKeys(pod, keys);
       break;
     case 'VolumeRequirementsIncompatible':
-      if (suggestion.startsWith('give the pod volumes')) pod.spec.volumes = pod.spec.volumes?.slice(0, 1) ?? [];
-      else widen(pod, named, keys);
+      widen(pod, named, keys);
       break;
     case 'TopologyUnsatisfiable':
       soften(suggestion.includes('of the pods that keep this one away') ? pods : [pod], keys);
       break;
     case 'MinValuesUnsatisfied':
-      for (const pool of named) for (const r of pool.spec.template.spec.requirements) delete r.minValues;
+      for (const pool of named)
+        for (const r of pool.spec.template.spec.requirements) if (keys.includes(r.key)) delete r.minValues;
       break;
     case 'HostPortConflict':
       for (const container of pod.spec.containers) delete container.ports;
@@ -119,9 +127,20 @@ function wantNothing(pod: Pod): void {
   delete pod.spec.affinity?.nodeAffinity;
 }
 
-function askForLess(pod: Pod): void {
-  for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
-    container.resources = { requests: { cpu: '10m', memory: '8Mi' } };
+/** What the suggestion names, as much as it names; where it names nothing, everything, next to nothing. */
+function askForLess(pod: Pod, suggestion: string): void {
+  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+  const named = [...suggestion.matchAll(/(\S+) at most ([^;, ]+)/g)];
+  if (named.length === 0)
+    for (const container of containers) container.resources = { requests: { cpu: '10m', memory: '8Mi' } };
+  for (const [, name = '', most = ''] of named) {
+    for (const { resources } of containers) {
+      delete resources?.requests?.[name];
+      delete resources?.limits?.[name];
+    }
+    const [first] = pod.spec.containers;
+    if (first !== undefined)
+      first.resources = { ...first.resources, requests: { ...first.resources?.requests, [name]: most } };
   }
 }
 

@@ -9,6 +9,7 @@ import {
   indexSnapshot,
   planSnapshot,
   planWorld,
+  type Reason,
   relaxationOf,
   roomBound,
   type Snapshot,
@@ -167,28 +168,55 @@ describe('suggestions', () => {
     });
   });
 
-  test('that are shown for a pool, all followed together, give the pod a place', () => {
-    let followed = 0;
-    // Which volume to keep, and which variety to do without, is for the person to choose; other choices meet other obstacles.
-    holds({ ...improvable, volumes: false, minValues: false }, 108, 250, (snapshot) => {
-      const plan = confirmSuggestions(planSnapshot(snapshot), snapshot, {});
-      const hopeless = plan.unschedulable[0];
-      const nodePool = hopeless?.reasons.find((reason) => reason.suggestion !== undefined)?.nodePool;
-      if (hopeless === undefined || nodePool === undefined) return;
-      const shown = hopeless.reasons.filter(
-        (reason) => reason.nodePool === nodePool && reason.suggestion !== undefined,
-      );
-      let current: Snapshot | undefined = snapshot;
-      for (const reason of shown) current &&= followSuggestion(current, hopeless.pod, reason);
-      if (current === undefined) return;
+  test('that are shown for a pool, all followed together, give the pod a place, and no smaller set of them does', () => {
+    let [followed, several] = [0, 0];
+    holds(improvable, 108, 250, (snapshot) => {
+      const plan = planSnapshot(snapshot);
+      const hopeless = confirmSuggestions(plan, snapshot, {}).unschedulable[0];
+      const first = hopeless?.reasons.find((reason) => reason.suggestion !== undefined);
+      if (hopeless === undefined || first === undefined) return;
+      // What exists nowhere comes before all pools; what is behind it is said for one of them.
+      const isOwn = ({ nodePool }: Reason): boolean =>
+        first.nodePool === undefined || nodePool === undefined || nodePool === first.nodePool;
+      const shown = hopeless.reasons.filter((each) => isOwn(each) && each.suggestion !== undefined);
+      const others = plan.unschedulable[0]?.reasons.filter(isOwn) ?? [];
+      const left = leftAfter(snapshot, hopeless.pod, shown);
+      if (left === 'untried') return;
       followed += 1;
-      const left = planSnapshot(current).unschedulable.find(({ pod }) => pod === hopeless.pod)?.reasons ?? [];
-      const reported = shown.map(({ code, suggestion }) => `${code}: ${suggestion}`);
-      expect(
-        left.map(({ code, nodePool: of }) => `${of}: ${code}`),
-        reported.join('; '),
-      ).toEqual([]);
+      const reported = shown.map(({ code, suggestion }) => `${code}: ${suggestion}`).join('; ');
+      expect(left, reported).toEqual([]);
+      if (shown.length === 1) return;
+      several += 1;
+      const all = [
+        ...new Map(
+          [...shown, ...others].map((each) => [
+            `${each.nodePool} ${each.code} ${each.keys?.join()} ${each.suggestion}`,
+            each,
+          ]),
+        ).values(),
+      ];
+      for (const smaller of subsetsBelow(all, shown.length)) {
+        const why = `${smaller.map(({ code }) => code).join()} instead of ${reported}`;
+        expect(leftAfter(snapshot, hopeless.pod, smaller), why).not.toEqual([]);
+      }
     });
     expect(followed).toBeGreaterThan(20);
+    expect(several).toBeGreaterThan(3);
   });
 });
+
+/** What is still in the way of the pod once these suggestions were followed. */
+function leftAfter(snapshot: Snapshot, key: string, reasons: readonly Reason[]): string[] | 'untried' {
+  let current: Snapshot | undefined = snapshot;
+  for (const reason of reasons) current &&= followSuggestion(current, key, reason);
+  if (current === undefined) return 'untried';
+  const left = planSnapshot(current).unschedulable.find(({ pod }) => pod === key)?.reasons ?? [];
+  return left.map(({ code, nodePool }) => `${nodePool}: ${code}`);
+}
+
+/** Every set of fewer than `size` of them, but the empty one. */
+function subsetsBelow<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: 2 ** items.length }, (_, bits) =>
+    items.filter((_item, at) => (bits >> at) % 2 === 1),
+  ).filter(({ length }) => length > 0 && length < size);
+}

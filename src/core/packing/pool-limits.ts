@@ -75,10 +75,24 @@ export class PoolLimits {
     return rows;
   }
 
-  /** By resource column what is left, for the template's limits that leave less than its largest type. */
-  scarce({ index }: Template): { column: number; left: number }[] {
-    const limits = this.pools[index]?.limits ?? [];
-    return limits.filter(({ left, most }) => most > left).map(({ column, left }) => ({ column, left }));
+  /**
+   * By resource column what is left, for the template's limits that leave less than its largest type. For people: nodes of
+   * this plan count as the cheapest type they may become, which is what they are most likely to take.
+   */
+  scarce(template: Template, claims: readonly Claim[]): { column: number; left: number }[] {
+    const limits = this.pools[template.index]?.limits ?? [];
+    const own = claims.filter((claim) => claim.template === template && this.charges[claim.index] !== undefined);
+    const cheapest = own.map((claim) =>
+      cheapestOf(claim, rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined)),
+    );
+    return limits.flatMap(({ column, left, most, capacity }, index) => {
+      if (most <= left) return [];
+      const unused = own.map((claim, at) => {
+        const charge = this.charges[claim.index]?.[index] ?? 0;
+        return charge - (capacity[cheapest[at] ?? -1] ?? charge);
+      });
+      return [{ column, left: unused.reduce((sum, each) => sum + each, left) }];
+    });
   }
 
   /** Charges a new node with the most any of its candidate rows has. */

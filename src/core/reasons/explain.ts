@@ -10,6 +10,7 @@ import { pauseText } from '../pools/pauses.ts';
 import type { GroupStep, PodGroup } from '../workload.ts';
 import type { World } from '../world.ts';
 import { failedOfferingsFor } from './failed-offerings-for.ts';
+import { otherKind } from './filter-reason.ts';
 import { deferredReason, type ObstacleContext, poolObstacles } from './pool-obstacles.ts';
 import { unknownValueReasons } from './unknown-values.ts';
 
@@ -102,7 +103,8 @@ function distanceOf(obstacles: readonly Reason[], isUsable: boolean): number {
   if (isUsable && obstacles.some(({ code }) => code === 'MinValuesUnsatisfied')) return 0;
   const each = obstacles.map(({ code, message, suggestion = '' }) => {
     if (code === 'NoOffering' && message.includes('failed recently')) return 1;
-    return / at most 0\b/.test(suggestion) ? farAway : (distances[code] ?? farAway);
+    const isOtherKind = suggestion.startsWith(otherKind) || / at most 0\b/.test(suggestion);
+    return isOtherKind ? farAway : (distances[code] ?? farAway);
   });
   return Math.max(...each);
 }

@@ -24,6 +24,8 @@ export interface FilterOutcome {
   readonly cpu: number;
   /** The resources of which no type has enough, with the most there is. */
   readonly short: readonly string[];
+  /** Of these, those of which no type has anything. */
+  readonly missing: readonly string[];
   /** The provider has types with enough of that, which the pool does not allow. */
   readonly hasLarger: boolean;
   /** Keys each of which alone is in the way: without its requirement some type would do. */
@@ -33,6 +35,9 @@ export interface FilterOutcome {
   /** Daemons leave no type with any room. */
   readonly crowded: boolean;
 }
+
+/** How the suggestion begins where a pool was made for other pods. */
+export const otherKind = 'allow instance types with';
 
 /** `fixedKeys` are settled by volumes; no change to pod or pool can open them. */
 export function filterOutcome(
@@ -71,7 +76,7 @@ export function filterOutcome(
     ...pairs,
     suffix: `requirements=${describeSet(set)}, resources=${resourcesText(world, template, need)}`,
     cpu: amountOf(need, world.resources.cpu),
-    short: shortResources(world, template, need),
+    ...shortResources(world, template, need),
     hasLarger: (world.offeredTypes.get(template.poolName) ?? []).some((type) =>
       type.rows.some(({ allocatable }) =>
         need.columns.every((column, index) => (need.amounts[index] as number) <= at(allocatable, column)),
@@ -121,7 +126,11 @@ export function filterReason(outcome: FilterOutcome, nodePool: string): Reason {
     : `allow other instance types in NodePool ${nodePool}, or relax the pod's node selector or affinity`;
   const larger = outcome.hasLarger ? `; or allow larger instance types in NodePool ${nodePool}` : '';
   const smaller =
-    outcome.short.length > 0 ? `ask for less: ${outcome.short.join(', ')}${larger}` : `ask for less, or ${allow}`;
+    outcome.missing.length > 0 && outcome.hasLarger
+      ? `${otherKind} ${outcome.missing.join(' and ')} in NodePool ${nodePool}`
+      : outcome.short.length > 0
+        ? `ask for less: ${outcome.short.join(', ')}${larger}`
+        : `ask for less, or ${allow}`;
   const offer = outcome.tiedToVolumes
     ? `${otherVolumes}, or allow more zones or capacity types`
     : `allow more zones or capacity types in NodePool ${nodePool} or in the pod`;
@@ -194,16 +203,18 @@ function amountOf(need: Need, column: number): number {
   return index < 0 ? 0 : (need.amounts[index] as number);
 }
 
-function shortResources(world: World, template: Template, need: Need): string[] {
+function shortResources(world: World, template: Template, need: Need): { short: string[]; missing: string[] } {
   const short: string[] = [];
+  const missing: string[] = [];
   need.columns.forEach((column, index) => {
     let most = 0;
     for (let row = 0; row < template.rows.count; row++) most = Math.max(most, roomAt(template, column, row));
-    if ((need.amounts[index] as number) > most) {
-      short.push(`${world.resources.names[column]} at most ${world.resources.format(column, most)}`);
-    }
+    if ((need.amounts[index] as number) <= most) return;
+    const name = world.resources.names[column] ?? '';
+    short.push(`${name} at most ${world.resources.format(column, most)}`);
+    if (most === 0) missing.push(name);
   });
-  return short;
+  return { short, missing };
 }
 
 /** The pod's requests with what daemons take, as one object, or as least and most where types differ. */

@@ -163,7 +163,7 @@ function alternativeReason(
         keys: volume.set.requirements.map(({ key }) => key),
         suggestion:
           apart.length > 0
-            ? `give the pod volumes that one node can reach: they differ in ${apart.map(({ key }) => key).join(', ')}`
+            ? `give the pod volumes that one node of NodePool ${nodePool} can reach: they differ in ${apart.map(({ key }) => key).join(', ')}`
             : `allow in the pod and in NodePool ${nodePool} where the pod's volumes are: ${places}`,
       };
     }
@@ -236,7 +236,7 @@ function limitsTooTight({ world, claims }: ObstacleContext, template: Template):
   const { resources } = world;
   const nodePool = template.poolName;
   const left = claims.poolLimits
-    .scarce(template)
+    .scarce(template, claims.claims)
     .map(({ column, left: amount }) => `${resources.names[column]} ${resources.format(column, Math.max(0, amount))}`);
   return {
     code: 'LimitsExceeded',

@@ -43,7 +43,7 @@ function reasonFor({ key, values }: Requirement, known: readonly string[]): Reas
     code: 'UnknownValue',
     message: `${what} ${values.join(', ')} ${one ? 'does' : 'do'} not exist here; ${available}`,
     keys: [key],
-    suggestion: `ask for ${near.length > 0 ? near.join(' or ') : `a ${what} there is`} in the pod's node selector or affinity for ${key}`,
+    suggestion: `ask for ${near.length > 0 ? near.join(' or ') : `an available ${what}`} in the pod's node selector or affinity for ${key}`,
   };
 }
 

@@ -58,3 +58,40 @@ test('a pause is over once it is waited for', () => {
   });
   expect(reasonsOf(given)).toEqual(['default: NodePoolPaused !']);
 });
+
+test('of several obstacles, only the smallest set whose removal is enough keeps its suggestions', () => {
+  // Without its label the pod fits on the node that exists; the taints of the pool are not in its way then.
+  const wish = pod({ cpu: '1', spec: { nodeSelector: { disk: 'nvme' } } });
+  const room = { cpu: '8', memory: '16Gi', pods: '110' };
+  const rack = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'rack' },
+    status: { capacity: room, allocatable: room },
+  };
+  expect(reasonsOf(snapshot([nodePool({ taints }), wish, rack], { types }))).toEqual([
+    'default: TaintNotTolerated',
+    'default: RequirementsIncompatible !',
+  ]);
+});
+
+test('a value that exists nowhere is not the end: what is behind it in the nearest pool is asked for too', () => {
+  const wish = pod({ cpu: '1', spec: { nodeSelector: { 'topology.kubernetes.io/zone': 'moon-1a' } } });
+  expect(reasonsOf(snapshot([nodePool({ taints }), wish], { types }))).toEqual([
+    'undefined: UnknownValue !',
+    'default: TaintNotTolerated !',
+  ]);
+});
+
+test('a resource that a pool has nothing of is asked for by allowing other instance types, if there are any', () => {
+  const gpu = {
+    ...instanceType({ name: 'g', cpu: '4' }),
+    capacity: { cpu: '4', memory: '8Gi', pods: '10', 'a.com/gpu': '1' },
+  };
+  const requirements = [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['m'] }];
+  const given = snapshot([nodePool({ requirements }), pod({ requests: { 'a.com/gpu': '1' } })], {
+    types: [...types, gpu],
+  });
+  const [reason] = confirmSuggestions(planSnapshot(given), given, {}).unschedulable[0]?.reasons ?? [];
+  expect(reason?.suggestion).toBe('allow instance types with a.com/gpu in NodePool default');
+});
