@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { planSnapshot, type Snapshot } from '../../../core/index.ts';
-import { instanceType, nodePool, pod, snapshot } from '../../../core/testing/builders.testing.ts';
+import { instanceType, nodePool, pod, requirement, snapshot } from '../../../core/testing/builders.testing.ts';
 import { confirmSuggestions } from './confirm-suggestions.ts';
 
 const types = [instanceType({ name: 'm', cpu: '4' })];
@@ -88,7 +88,7 @@ test('a resource that a pool has nothing of is asked for by allowing other insta
     ...instanceType({ name: 'g', cpu: '4' }),
     capacity: { cpu: '4', memory: '8Gi', pods: '10', 'a.com/gpu': '1' },
   };
-  const requirements = [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['m'] }];
+  const requirements = [requirement('node.kubernetes.io/instance-type', 'In', ['m'])];
   const given = snapshot([nodePool({ requirements }), pod({ requests: { 'a.com/gpu': '1' } })], {
     types: [...types, gpu],
   });
