@@ -8,6 +8,7 @@ const pool = (name: string, group: string, kind: string, className = 'default'):
   kind: 'NodePool',
   metadata: { name },
   spec: { template: { spec: { nodeClassRef: { group, kind, name: className }, requirements: [] } } },
+  status: { conditions: [{ type: 'Ready', status: 'True' }] },
 });
 const kwokPool = (name: string) => pool(name, 'karpenter.kwok.sh', 'KWOKNodeClass');
 const awsPool = (name: string, className = 'default') => pool(name, 'karpenter.k8s.aws', 'EC2NodeClass', className);
@@ -218,5 +219,22 @@ describe('NodeOverlays', () => {
       expect.stringMatching(/^NodeOverlay bad is not applied: .*karpenter\.sh\/secret/),
       'NodeOverlay one is not applied: another of the same weight changes the same offering or resource',
     ]);
+  });
+});
+
+describe('a NodePool of a snapshot', () => {
+  test('that no controller has judged yet counts as ready, and that is said', async () => {
+    const { status: _, ...unseen } = kwokPool('new');
+    const { snapshot: completed, notes } = await complete(snapshot([unseen as SnapshotObject, kwokPool('old')]));
+    const ready = completed.objects.items.map(({ status }) => (status as { conditions: object[] }).conditions[0]);
+    expect(ready).toEqual([expect.objectContaining({ status: 'True' }), expect.objectContaining({ status: 'True' })]);
+    expect(notes).toEqual(['no controller has judged NodePool new yet: counted as ready']);
+  });
+
+  test('that is not ready stays so', async () => {
+    const status = { conditions: [{ type: 'Ready', status: 'Unknown' }] };
+    const { snapshot: completed, notes } = await complete(snapshot([{ ...kwokPool('late'), status }]));
+    expect(completed.objects.items[0]?.['status']).toEqual(status);
+    expect(notes).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { label } from '../../api/names.ts';
 import type { PoolInstanceTypes, ProviderFacts, Snapshot, SnapshotObject, SnapshotSettings } from '../../core/index.ts';
 import type { GivenCatalogue } from './catalogue-document.ts';
 import { withLaunchingClaims } from './launching.ts';
+import { markReady } from './manifests/objects-of.ts';
 import { withOverlays } from './overlays.ts';
 import {
   guessProvider,
@@ -33,14 +34,14 @@ export interface CompletedSnapshot {
 }
 
 export async function completeSnapshot(snapshot: Snapshot, options: CompletionOptions): Promise<CompletedSnapshot> {
-  const objects = snapshot.objects.items;
+  const notes = new Set<string>();
+  const objects = withReadyPools(snapshot.objects.items, notes);
   const needed = poolsToFill(snapshot, options.addedPools);
   const needsProvider = snapshot.provider?.nodeClasses === undefined || needed.length > 0;
   const provider = needsProvider
     ? await loadProvider(options.provider ?? guessProvider(objects), objects, options)
     : undefined;
   const facts = factsFor(snapshot, provider, options.catalogue);
-  const notes = new Set<string>();
   const offered = needed.flatMap((pool) => typesFor(pool, { ...options, objects, facts, provider, notes }));
   const filled = await withOverlays(offered, objects, facts, notes);
   const unknown = unknownTypes(filled, objects);
@@ -50,12 +51,23 @@ export async function completeSnapshot(snapshot: Snapshot, options: CompletionOp
   }
   const completed: Snapshot = {
     ...snapshot,
+    objects: { ...snapshot.objects, items: objects },
     time: options.time ?? snapshot.time ?? newestCreation(objects),
     settings: { ...snapshot.settings, ...options.settings },
     provider: facts,
     instanceTypes: [...(snapshot.instanceTypes ?? []), ...filled],
   };
   return { snapshot: withLaunchingClaims(completed, facts), notes: [...notes] };
+}
+
+/** Pools that no controller has looked at yet, of a snapshot as of a file: the first that does finds them ready. */
+function withReadyPools(objects: SnapshotObject[], notes: Set<string>): SnapshotObject[] {
+  const unseen = objects.filter((object) => object.kind === 'NodePool' && markReady(object) !== object);
+  if (unseen.length === 0) return objects;
+  const names = unseen.map(({ metadata }) => metadata.name);
+  const list = `${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`;
+  notes.add(`no controller has judged ${names.length === 1 ? 'NodePool' : 'NodePools'} ${list} yet: counted as ready`);
+  return objects.map((object) => (unseen.includes(object) ? markReady(object) : object));
 }
 
 /** Types of nodes of these NodePools that the pools do not offer: their prices are not known. */

@@ -52,8 +52,8 @@ function named(pod: SnapshotObject, unnamed: Map<string, number>): SnapshotObjec
   return { ...pod, metadata: { ...metadata, name, uid: metadata.uid ?? `${namespace}/Pod/${name}` } };
 }
 
-/** A NodePool from a file has been judged by no one; what it says about itself, if anything, stands. */
-function markReady(pool: SnapshotObject): SnapshotObject {
+/** A NodePool that no controller has looked at yet counts as ready; what it says about itself, if anything, stands. */
+export function markReady(pool: SnapshotObject): SnapshotObject {
   const status = pool['status'] as { conditions?: { type: string }[] } | undefined;
   if (status?.conditions?.some(({ type }) => type === 'Ready')) return pool;
   const conditions = [...(status?.conditions ?? []), { type: 'Ready', status: 'True', reason: 'Ready' }];
