@@ -250,6 +250,11 @@ export async function runControllerProcess(
   try {
     const { outcome, leftBehind } = await manager.run(signal);
     if (leftBehind.length > 0) log.error('stopped while parts were still working', leftBehind.join(', '));
+    if (outcome === 'lost')
+      log.error(
+        'leader election lost',
+        'the Lease was not renewed in time, or another replica holds it: this process ends',
+      );
     log.info('stopped', { outcome });
     return outcome;
   } finally {

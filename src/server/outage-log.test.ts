@@ -40,3 +40,21 @@ test('a single failed request is one line, and other errors are not held back', 
   answered();
   expect(lines).toEqual(['error cannot follow pods {}', 'error cannot write {}']);
 });
+
+test('a server that refuses the same again and again is written down once, then at growing intervals', () => {
+  const { log, lines, pass } = bench();
+  const refused = new KubeError({ status: 404, reason: 'NotFound', message: 'not found' });
+  for (let second = 0; second < 60; second += 1) {
+    for (const resource of ['pods', 'nodes']) log.error('cannot follow resource', refused, { resource });
+    pass(1_000);
+  }
+  expect(lines.filter((line) => line.includes('pods'))).toEqual([
+    'error cannot follow resource {"resource":"pods"}',
+    'error cannot follow resource {"resource":"pods","repeated":10}',
+    'error cannot follow resource {"resource":"pods","repeated":20}',
+  ]);
+  expect(lines).toHaveLength(6);
+  pass(300_000);
+  log.error('cannot follow resource', refused, { resource: 'pods' });
+  expect(lines.at(-1)).toBe('error cannot follow resource {"resource":"pods"}');
+});

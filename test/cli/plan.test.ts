@@ -375,6 +375,18 @@ describe('formats', () => {
     expect(JSON.parse(out)).toMatchObject({ before: { pods: 15 }, after: { pods: 15 } });
   });
 
+  test('a comparison without pods is a warning and nothing else; what was assumed for both is said once', async () => {
+    const compare = join(root, 'examples/plan/compare');
+    const args = ['--diff', join(compare, 'x86-only.yaml'), join(compare, 'arm-and-spot.yaml')];
+    const { code, out, err } = await kerf(args);
+    expect([code, out]).toEqual([
+      0,
+      'There are no pods to place: nothing is compared. Give the workload with -f or --snapshot.\n',
+    ]);
+    const notes = err.split('\n').filter((line) => line !== '');
+    expect(new Set(notes).size).toBe(notes.length);
+  });
+
   test('a comparison as JSON', async () => {
     const compare = join(root, 'examples/plan/compare');
     const { code, out } = await kerf([

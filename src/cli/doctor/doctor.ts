@@ -14,6 +14,7 @@ import {
   severities,
 } from '../../failures/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
+import { expectKubernetes } from '../kubernetes-answers.ts';
 import { progressLine } from '../output/index.ts';
 import { readBundle } from './bundle/read-bundle.ts';
 import { finished, gatherLive } from './examine.ts';
@@ -132,6 +133,7 @@ async function look(flags: Flags, terminal: Terminal, gathering: Gathering): Pro
   const files: { path: string; text: string }[] = [];
   const progress = progressLine(terminal);
   try {
+    await expectKubernetes(cluster.kube);
     await gatherLive(cluster, options, gathering, (file) => {
       progress.show(() => `reading ${file.path}`);
       if (flags.collect !== undefined) files.push(file);

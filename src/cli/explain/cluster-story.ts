@@ -40,10 +40,14 @@ export function clusterStory(
 ): ClusterStory {
   const named = (kind: string): string[] =>
     snapshot.objects.items.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
+  const launching = named('NodeClaim').flatMap((name) => claimStory(snapshot, name) ?? []);
+  // What is not launched yet costs nothing and keeps nothing.
+  const coming = new Set(launching.map(({ nodeClaim }) => nodeClaim));
+  const there = verdicts.filter(({ node }) => !coming.has(node));
   return {
-    nodes: verdicts.length,
-    pricePerHour: verdicts.reduce((sum, each) => sum + each.pricePerHour, 0),
-    verdicts: counts(verdicts.map(verdictCode)),
+    nodes: there.length,
+    pricePerHour: there.reduce((sum, each) => sum + each.pricePerHour, 0),
+    verdicts: counts(there.map(verdictCode)),
     waiting: {
       pods: plan.pods,
       newNodes: plan.newNodes.length,
@@ -51,7 +55,7 @@ export function clusterStory(
       onExistingNodes: plan.existingNodes.reduce((sum, { pods }) => sum + pods.length, 0),
       reasons: counts(plan.unschedulable.map(({ reasons }) => reasons[0]?.code ?? '')),
     },
-    launching: named('NodeClaim').flatMap((name) => claimStory(snapshot, name) ?? []),
+    launching,
     pools: named('NodePool').map((name) => poolStory(snapshot, name)),
     ...(money === undefined ? {} : { money }),
   };
@@ -109,7 +113,9 @@ function limitsText({ limits = {}, inUse = {} }: Pick<ClusterStory['pools'][numb
 export function renderClusterStory(story: ClusterStory, paint: Paint, width = Number.POSITIVE_INFINITY): string {
   const { waiting, launching, pools, verdicts } = story;
   const lines = [`${paint.bold(counted(story.nodes, 'node'))}, ${price(story.pricePerHour)}: ${list(verdicts)}`];
-  lines.push(`${paint.bold(counted(waiting.pods, 'pod'))} waiting or moving: ${waitingText(waiting)}`);
+  lines.push(
+    `${paint.bold(counted(waiting.pods, 'pod'))} waiting or moving: ${waitingText(waiting, launching.length > 0)}`,
+  );
   for (const { nodeClaim, message } of launching) lines.push(`NodeClaim ${nodeClaim} ${message}`);
   for (const pool of pools) {
     const parts = [
@@ -122,12 +128,15 @@ export function renderClusterStory(story: ClusterStory, paint: Paint, width = Nu
   return `${lines.join('\n')}\n${money}`;
 }
 
+/** In prices: the penalty per node that plans are compared with is not paid to anyone. */
 function renderMoney(
   { costPerHour, boundPerHour, reachablePerHour, causes }: ClusterMoney,
   paint: Paint,
   width: number,
 ): string {
-  const rows = causes.map(({ cause, perHour: own, nodes }) => [
+  const penalties = causes.find(({ cause }) => cause === 'NodeFees')?.perHour ?? 0;
+  const paidFor = causes.filter(({ cause }) => cause !== 'NodeFees');
+  const rows = paidFor.map(({ cause, perHour: own, nodes }) => [
     cause,
     perHour(own),
     perMonth(own),
@@ -143,8 +152,9 @@ function renderMoney(
   ];
   const lines = [
     paint.bold('Where the money is'),
-    `  now ${price(costPerHour)}; Kerf by itself comes to ${price(reachablePerHour)}; the same pods cost at least ${price(boundPerHour)}`,
+    `  now ${price(costPerHour - penalties)}; Kerf by itself comes to ${price(reachablePerHour - penalties)}; the same pods cost at least ${price(boundPerHour)}`,
   ];
+  if (rows.length === 0) return `${lines.join('\n')}\n`;
   const style = { indent: '  ', heading: paint.dim };
   const wide = table(columns, rows, style);
   const drawn = Math.max(...wide.split('\n').map(textWidth)) <= width ? wide : withMeaningBelow(columns, rows, style);
@@ -159,11 +169,14 @@ function withMeaningBelow(columns: readonly Column[], rows: readonly string[][],
     .join('');
 }
 
-function waitingText({ onNewNodes, newNodes, onExistingNodes, reasons }: ClusterStory['waiting']): string {
+function waitingText(
+  { onNewNodes, newNodes, onExistingNodes, reasons }: ClusterStory['waiting'],
+  someAreComing: boolean,
+): string {
   const without = Object.values(reasons).reduce((sum, count) => sum + count, 0);
   return [
     `${onNewNodes} on ${counted(newNodes, 'new node')}`,
-    `${onExistingNodes} on nodes that exist`,
+    `${onExistingNodes} on nodes that exist${someAreComing ? ' or are on their way' : ''}`,
     `${without} without a place${without === 0 ? '' : ` (${list(reasons)})`}`,
   ].join(', ');
 }

@@ -230,6 +230,46 @@ test('of the cluster it says where the money is, and the causes add up', async (
   expect(sum).toBeCloseTo(money.costPerHour - money.boundPerHour, 9);
 });
 
+test('of the cluster all sums are prices: the penalty per node is not among them', async () => {
+  const text = await reported('cluster');
+  expect(text).not.toContain('NodeFees');
+  const [, total] = /nodes, (\$[\d.]+\/h)/.exec(text) ?? [];
+  expect(text).toContain(`now ${total} `);
+});
+
+describe('NodeClaims that are not launched', () => {
+  const waiting = {
+    apiVersion: 'karpenter.sh/v1',
+    kind: 'NodeClaim',
+    metadata: {
+      name: 'unused-x',
+      labels: { 'karpenter.sh/nodepool': 'unused' },
+      creationTimestamp: '2026-01-01T02:59:00Z',
+    },
+    spec: {
+      nodeClassRef,
+      requirements: [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['large'] }],
+    },
+    status: {
+      conditions: [{ type: 'Launched', status: 'Unknown', reason: 'LaunchFailed', message: 'too many calls' }],
+    },
+  };
+  const given = JSON.parse(snapshot);
+  given.objects.items.push(waiting);
+  given.nodeState?.push({ nodeClaim: 'unused-x' });
+  const told = async (...args: string[]) =>
+    (await runCommand(configure, [...args, '--snapshot', '-'], JSON.stringify(given))).out;
+
+  test('count neither as nodes nor as money, and say what is wrong with them', async () => {
+    const pool = await told('nodepool', 'unused');
+    expect(pool).toMatch(/^NodePool unused {2}0 nodes, \$0\.0000\/h .*\n {2}1 NodeClaim not launched yet\n/);
+    expect(pool).toContain('has not been launched: LaunchFailed');
+    expect(pool).not.toContain('wait until its Node has joined');
+    const now = (text: string) => [/^(\d+) nodes, (\S+)/.exec(text)?.slice(1, 3), /now (\S+)/.exec(text)?.[1]];
+    expect(now(await told('cluster'))).toEqual(now(await reported('cluster')));
+  });
+});
+
 describe('with a shadow beside the autoscaler in charge', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kerf-explain-'));
   afterAll(() => rmSync(folder, { recursive: true }));

@@ -60,7 +60,10 @@ export function configure(command: Command, run: CommandRunner): void {
     .option('-n, --namespace <name>', 'namespace of the pod; by default it is looked for in all')
     .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
     .option('--snapshot <file>', 'look at a snapshot (see `kerf snapshot`)')
-    .option('--context [name]', 'look at a live cluster: a context of the kubeconfig, the current one by default')
+    .option(
+      '--context [name]',
+      'look at a live cluster: a context of the kubeconfig, the current one by default; assumed without -f and --snapshot',
+    )
     .option('--kubeconfig <file>', 'kubeconfig to use with --context')
     .option(
       '--feature-gates <list>',
@@ -81,9 +84,10 @@ Exit codes:
   2  not explained: no such object, unreadable input, wrong flags, no cluster
 
 Examples:
-  kerf explain node ip-10-0-3-7.ec2.internal --context
+  kerf explain node ip-10-0-3-7.ec2.internal
   kerf explain po web-7d4b9 -n shop --context prod
-  kerf explain ec2nodeclass/default --context
+  kerf explain ec2nodeclass/default
+  kerf explain cluster
   kerf explain nodepool default --snapshot cluster.json -o json`;
 
 async function explain(
@@ -100,14 +104,7 @@ async function explain(
     throw new KerfError('FlagsInvalid', `which ${subject}? give its name: kerf explain ${subject} NAME`);
   const progress = progressLine(terminal);
   try {
-    // Without any source, the cluster of the kubeconfig is meant.
-    const hasSource = flags.snapshot !== undefined || flags.filename !== undefined || flags.context !== undefined;
-    const source: PlanFlags = {
-      ...flags,
-      ...(hasSource ? {} : { context: true as const }),
-      improve: true,
-      output: 'json',
-    };
+    const source: PlanFlags = { ...flags, improve: true, output: 'json' };
     const explained =
       subject === 'pod'
         ? explainPod
@@ -211,9 +208,18 @@ async function explainNodes(
         [...fleet.allPools()].map(({ metadata }) => metadata.name),
       );
     }
-    const parts = verdicts.map((verdict) => renderVerdict(verdict, nowMs, paint));
+    // What is not launched yet has a story of its own, no price and no verdict.
+    const coming = snapshot.objects.items.flatMap(({ kind, metadata }) => {
+      const story = kind === 'NodeClaim' ? claimStory(snapshot, metadata.name) : undefined;
+      return story?.nodePool === name ? [story] : [];
+    });
+    const there = verdicts.filter(({ node }) => !coming.some(({ nodeClaim }) => nodeClaim === node));
+    const parts = [
+      ...there.map((verdict) => renderVerdict(verdict, nowMs, paint)),
+      ...coming.map((story) => renderClaimStory(story, { paint, columns: terminal.columns })),
+    ];
     const { limitsLines } = await import('./cluster-story.ts');
-    const heading = `${renderPool(fleet, name, verdicts, paint)}${limitsLines(snapshot, name)}`;
+    const heading = `${renderPool(fleet, name, { there, coming: coming.length }, paint)}${limitsLines(snapshot, name)}`;
     const { poolTrouble } = await import('./class-story.ts');
     const { text } = poolTrouble(snapshot, name, { paint, columns: terminal.columns });
     return { data: verdicts, text: [`${heading}${text}`, ...parts].join('\n') };

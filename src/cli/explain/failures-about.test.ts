@@ -77,7 +77,7 @@ async function explain(items: object[], ...args: string[]): Promise<string> {
 describe('a node class', () => {
   test('that is paused says why, since when it is used, and what to do', async () => {
     const out = await explain(
-      [nodeClass(condition('Ready', 'False', { message: 'LaunchesPaused=True' }), paused), pool()],
+      [nodeClass(condition('Ready', 'False', { message: 'LaunchesPaused=True' }), paused), pool(condition('Ready'))],
       'ec2nodeclass/default',
     );
     expect(out).toContain('launches are paused; used by NodePool default');
@@ -152,7 +152,13 @@ describe('a NodeClaim', () => {
 
   test('that is not launched says until when it is tried', async () => {
     const failed = condition('Launched', 'Unknown', { reason: 'Unauthorized', message: 'User is not authorized' });
-    const out = await explain([nodeClass(), pool(), claim([failed])], 'nodeclaim', 'default-x', '-o', 'json');
+    const out = await explain(
+      [nodeClass(), pool(condition('Ready')), claim([failed])],
+      'nodeclaim',
+      'default-x',
+      '-o',
+      'json',
+    );
     const [story] = JSON.parse(out) as [{ journey: object }];
     expect(story.journey).toMatchObject({
       nextAt: '2026-01-01T00:05:00Z',

@@ -9,16 +9,25 @@ import { usefulSteps } from './useful-steps.ts';
 const minuteMs = 60_000;
 
 /** What a pool's nodes come to and what its budgets allow, before each of the nodes. */
-export function renderPool(fleet: Fleet, name: string, verdicts: readonly NodeVerdict[], paint: Paint): string {
+export function renderPool(
+  fleet: Fleet,
+  name: string,
+  { there: verdicts, coming }: { there: readonly NodeVerdict[]; coming: number },
+  paint: Paint,
+): string {
   const total = verdicts.reduce((sum, verdict) => sum + verdict.pricePerHour, 0);
   const going = verdicts.filter((verdict) => verdict.verdict !== 'keep');
   const saving = going.reduce((sum, verdict) => sum + verdict.savingsPerHour, 0);
   const keeping = new Map<string, number>();
   for (const verdict of verdicts) {
-    if (verdict.verdict === 'keep') keeping.set(verdictCode(verdict), (keeping.get(verdictCode(verdict)) ?? 0) + 1);
+    if (verdict.verdict !== 'keep') continue;
+    // The first step that helps, as it is listed below.
+    const code = usefulSteps(verdict)[0]?.code ?? verdictCode(verdict);
+    keeping.set(code, (keeping.get(code) ?? 0) + 1);
   }
   const reasons = [...keeping].sort((left, right) => right[1] - left[1]).map(([code, count]) => `${count} ${code}`);
   const lines = [`${paint.bold(`NodePool ${name}`)}  ${counted(verdicts.length, 'node')}, ${price(total)}`];
+  if (coming > 0) lines.push(`  ${counted(coming, 'NodeClaim')} not launched yet`);
   if (going.length > 0) {
     const [what, saved] =
       going.length === 1

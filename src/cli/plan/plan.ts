@@ -48,7 +48,10 @@ export function configure(command: Command, run: CommandRunner): void {
     )
     .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
     .option('--snapshot <file>', 'start from a snapshot (see `kerf snapshot`), JSON or YAML, or - for standard input')
-    .option('--context [name]', 'start from a live cluster: a context of the kubeconfig, the current one by default')
+    .option(
+      '--context [name]',
+      'start from a live cluster: a context of the kubeconfig, the current one by default; assumed without -f and --snapshot',
+    )
     .option('--kubeconfig <file>', 'kubeconfig to use with --context')
     .addOption(
       new Option('--provider <name>', 'whose instance types to use; by default the one the NodePools name').choices(
@@ -102,6 +105,7 @@ Exit codes:
   2  not planned: unreadable or malformed input, wrong flags, no cluster
 
 Examples:
+  kerf plan                                       what the cluster of the kubeconfig would get now
   kerf plan -f nodepool.yaml -f workload/
   kerf plan --snapshot cluster.json -o json
   kerf plan --context prod -f new-deployment.yaml
@@ -176,8 +180,9 @@ async function planTwice(terminal: Terminal, flags: PlanFlags, configs: string[]
       `--diff takes two configurations, not ${configs.length}: kerf plan --diff A B -f workload/`,
     );
   }
-  const before = await makePlan(terminal, flags, [...(flags.filename ?? []), first], progress);
-  const after = await makePlan(terminal, flags, [...(flags.filename ?? []), second], progress);
+  const once = withoutRepeats(terminal);
+  const before = await makePlan(once, flags, [...(flags.filename ?? []), first], progress);
+  const after = await makePlan(once, flags, [...(flags.filename ?? []), second], progress);
   progress.clear();
   const [nameBefore, nameAfter] = shortNames(first, second);
   const diff = comparePlans({ ...before, name: nameBefore }, { ...after, name: nameAfter });
@@ -188,6 +193,16 @@ async function planTwice(terminal: Terminal, flags: PlanFlags, configs: string[]
   );
   const unplaced = before.plan.unschedulable.length + after.plan.unschedulable.length;
   return unplaced > 0 && flags.failOnUnschedulable === true ? exitCode.findings : exitCode.ok;
+}
+
+/** What was assumed for both plans is said once. */
+function withoutRepeats(terminal: Terminal): Terminal {
+  const said = new Set<string>();
+  const err = (text: string): void => {
+    if (!said.has(text)) terminal.err(text);
+    said.add(text);
+  };
+  return Object.assign(Object.create(terminal) as Terminal, { err });
 }
 
 /** File names alone where that tells the two apart. */
@@ -267,10 +282,10 @@ async function withBound(plan: Plan, snapshot: Snapshot, progress: Progress): Pr
 }
 
 function inputOptions(terminal: Terminal, flags: PlanFlags, files: string[], progress: Progress): InputOptions {
-  const { context, kubeconfig } = flags;
-  if (files.length === 0 && flags.snapshot === undefined && context === undefined) {
-    throw new KerfError('NothingToPlan', 'there is nothing to plan: give manifests (-f), a --snapshot or a --context');
-  }
+  const { kubeconfig } = flags;
+  // Without any source, the cluster of the kubeconfig is meant.
+  const hasSource = files.length > 0 || flags.snapshot !== undefined || flags.context !== undefined;
+  const context = hasSource ? flags.context : true;
   if (flags.snapshot !== undefined && context !== undefined) {
     throw new KerfError(
       'FlagsInvalid',

@@ -12,7 +12,9 @@ export interface DiffOptions {
 }
 
 export function renderDiff(diff: PlanDiff, { paint, widestLine = Number.POSITIVE_INFINITY }: DiffOptions): string {
-  const sections = [...warnings(diff, paint, widestLine), summary(diff, paint)];
+  const sections = warnings(diff, paint, widestLine);
+  if (isEmpty(diff)) return sections.join('\n');
+  sections.push(summary(diff, paint));
   if (diff.nodes.length > 0) sections.push(`${paint.bold('Nodes to launch')}\n${nodes(diff, paint)}`);
   const moved = diff.moves.reduce((sum, { pods }) => sum + pods, 0);
   if (moved > 0)
@@ -22,9 +24,12 @@ export function renderDiff(diff: PlanDiff, { paint, widestLine = Number.POSITIVE
   return sections.join('\n');
 }
 
+const isEmpty = ({ before, after }: PlanDiff): boolean => before.pods === 0 && after.pods === 0;
+
 /** What a cheaper price must not hide comes before it. */
-function warnings({ before, after, lost, lostReasons }: PlanDiff, paint: Paint, widestLine: number): string[] {
-  if (before.pods === 0 && after.pods === 0)
+function warnings(diff: PlanDiff, paint: Paint, widestLine: number): string[] {
+  const { lost, lostReasons } = diff;
+  if (isEmpty(diff))
     return [
       paint.yellow('There are no pods to place: nothing is compared. Give the workload with -f or --snapshot.\n'),
     ];
@@ -61,8 +66,7 @@ function summary({ before, after, pricePerHour }: PlanDiff, paint: Paint): strin
     { title: after.name, align: 'right' as const },
     { title: 'change', align: 'right' as const },
   ];
-  const isEmpty = before.pods === 0 && after.pods === 0;
-  return `${table(columns, rows, { heading: paint.dim })}${isEmpty ? '' : `${verdict(before, after, pricePerHour)}\n`}`;
+  return `${table(columns, rows, { heading: paint.dim })}${verdict(before, after, pricePerHour)}\n`;
 }
 
 function verdict({ pricePerHour: before, unschedulable }: PlanSummary, after: PlanSummary, change: number): string {

@@ -156,3 +156,16 @@ test('a comparison shows price, nodes and pods that go elsewhere, both ways', ()
     ),
   ).toBeLessThan(41);
 });
+
+test('pods on NodeClaims whose node has not come are on nodes on their way', () => {
+  const there: SnapshotObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'rack' } };
+  const existingNodes = [
+    { name: 'rack', pods: ['default/a'] },
+    { name: 'default-x2', pods: ['default/b', 'default/c'] },
+  ];
+  expect(render(plan({ pods: 3, existingNodes }), [there])).toBe(
+    '3 pods to place: 1 on nodes that exist, 2 on nodes on their way.\n' +
+      '\nPods on nodes that exist\n  rack  default/a\n' +
+      '\nPods on nodes on their way\n  default-x2  default/b, default/c\n',
+  );
+});

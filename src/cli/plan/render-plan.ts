@@ -23,13 +23,20 @@ export interface RenderOptions {
 export function renderPlan(plan: Plan, snapshot: Snapshot, options: RenderOptions): string {
   const names = new WorkloadNames(snapshot);
   const { paint } = options;
-  const sections = [summary(plan, paint)];
+  // A NodeClaim without a Node stands for a node under its own name.
+  const nodes = new Set(
+    snapshot.objects.items.flatMap(({ kind, metadata }) => (kind === 'Node' ? [metadata.name] : [])),
+  );
+  const placed = plan.existingNodes.filter(({ pods }) => pods.length > 0);
+  const there = placed.filter(({ name }) => nodes.has(name));
+  const coming = placed.filter(({ name }) => !nodes.has(name));
+  const sections = [summary(plan, { there, coming }, paint)];
   if (plan.newNodes.length > 0) {
     sections.push(`${paint.bold('Nodes to launch')}\n${newNodes(plan, snapshot, names, options)}`);
     sections.push(`${paint.bold('Pods on them')}\n${podsOnNewNodes(plan, names, options)}`);
   }
-  const placed = plan.existingNodes.filter(({ pods }) => pods.length > 0);
-  if (placed.length > 0) sections.push(`${paint.bold('Pods on nodes that exist')}\n${podsOnExisting(placed, names)}`);
+  if (there.length > 0) sections.push(`${paint.bold('Pods on nodes that exist')}\n${podsOnExisting(there, names)}`);
+  if (coming.length > 0) sections.push(`${paint.bold('Pods on nodes on their way')}\n${podsOnExisting(coming, names)}`);
   if (plan.unschedulable.length > 0) {
     const title = `No place for ${counted(plan.unschedulable.length, 'pod')}`;
     sections.push(`${paint.bold(paint.red(title))}\n${renderUnschedulable(plan.unschedulable, names, options)}`);
@@ -37,12 +44,19 @@ export function renderPlan(plan: Plan, snapshot: Snapshot, options: RenderOption
   return sections.join('\n');
 }
 
-function summary(plan: Plan, paint: Paint): string {
-  const onExisting = plan.existingNodes.reduce((sum, { pods }) => sum + pods.length, 0);
-  const onNew = plan.pods - onExisting - plan.unschedulable.length;
+interface Placed {
+  there: Plan['existingNodes'];
+  coming: Plan['existingNodes'];
+}
+
+function summary(plan: Plan, placed: Placed, paint: Paint): string {
+  const podsOn = (nodes: Plan['existingNodes']): number => nodes.reduce((sum, { pods }) => sum + pods.length, 0);
+  const [onExisting, onComing] = [podsOn(placed.there), podsOn(placed.coming)];
+  const onNew = plan.pods - onExisting - onComing - plan.unschedulable.length;
   const parts: string[] = [];
   if (onNew > 0) parts.push(`${shown(onNew)} on ${counted(plan.newNodes.length, 'new node')}`);
   if (onExisting > 0) parts.push(`${shown(onExisting)} on nodes that exist`);
+  if (onComing > 0) parts.push(`${shown(onComing)} on nodes on their way`);
   if (plan.unschedulable.length > 0) parts.push(`${shown(plan.unschedulable.length)} without a place`);
   const lines = [`${counted(plan.pods, 'pod')} to place${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`];
   const withFees =

@@ -1,9 +1,10 @@
 // A snapshot of a live cluster: read-only lists of the kinds that decisions look at. Secrets and ConfigMaps are never
 // read. Kinds that the cluster does not serve (no AWS node classes, say) are simply absent.
 import { awsGroup, group, kwokGroup } from '../../api/names.ts';
-import { formatTime, KerfError } from '../../base/index.ts';
+import { formatTime } from '../../base/index.ts';
 import type { Snapshot, SnapshotObject } from '../../core/index.ts';
 import { isKubeError, type Kube, type Resource, resources } from '../../ports/index.ts';
+import { notKubernetes } from '../kubernetes-answers.ts';
 import type { Progress } from '../output/index.ts';
 import { version } from '../version.ts';
 import { type ControllerReading, clusterTimeMs, readController } from './controller-facts.ts';
@@ -120,14 +121,6 @@ async function listAll(kube: Pick<Kube, 'list'>, wanted: Resource, progress?: Pr
       if (!isKubeError(thrown, 'Expired') || attempt === mostAttempts) throw thrown;
     }
   }
-}
-
-function notKubernetes(wanted: Resource, cause: unknown): KerfError {
-  return new KerfError(
-    'NotKubernetes',
-    `the server answers "not found" to a list of ${wanted.plural}, which every Kubernetes API has: check the server address of the kubeconfig, its path included`,
-    { cause },
-  );
 }
 
 async function listPages(kube: Pick<Kube, 'list'>, wanted: Resource, progress?: Progress): Promise<SnapshotObject[]> {

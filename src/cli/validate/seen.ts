@@ -1,6 +1,6 @@
 // What one run of `kerf validate` has seen, for the few rules that compare objects with each other. Only small facts are
 // kept, so that a file with a hundred thousand pods stays cheap.
-import { label } from '../../api/names.ts';
+import { awsLabel, label } from '../../api/names.ts';
 import { asList, asMap, asText, type PlainMap } from '../manifests/index.ts';
 import type { Subject } from './finding.ts';
 
@@ -20,8 +20,8 @@ export interface Seen {
   capacityTypes: { subject: Subject; path: (string | number)[]; values: string[]; nodeClass: string }[];
   /** By name: whether the class selects capacity reservations. */
   nodeClasses: Map<string, { subject: Subject; selectsReservations: boolean }>;
-  /** Instance types that NodePools name, to be looked up in the catalogue once everything is read. */
-  namedTypes: { subject: Subject; path: (string | number)[]; type: string }[];
+  /** Instance types, families and categories that NodePools name, to be looked up once everything is read. */
+  namedTypes: { subject: Subject; path: (string | number)[]; key: string; value: string }[];
   /** Every instance type of EC2 that is known here; empty while not loaded. */
   machines: ReadonlySet<string>;
 }
@@ -90,15 +90,18 @@ function capacityTypesOf(subject: Subject): Seen['capacityTypes'] {
     );
 }
 
+const catalogueKeys: readonly string[] = [label.instanceType, awsLabel.instanceFamily, awsLabel.instanceCategory];
+
 function namedTypesOf(subject: Subject): Seen['namedTypes'] {
   const path = requirementsPath;
   const requirements = asList(path.reduce<unknown>((node, part) => asMap(node)[part], subject.value)).map(asMap);
   return requirements.flatMap(({ key, values }, index) =>
-    key === label.instanceType
-      ? asList(values).map((type, at) => ({
+    catalogueKeys.includes(String(key))
+      ? asList(values).map((value, at) => ({
           subject: slim(subject),
           path: [...path, index, 'values', at],
-          type: String(type),
+          key: String(key),
+          value: String(value),
         }))
       : [],
   );

@@ -77,7 +77,10 @@ const causeOf: Readonly<Record<string, MoneyCause>> = {
 
 export function* clusterMoney(round: Round, verdicts: readonly NodeVerdict[]): Sliced<ClusterMoney> {
   const { fleet, consolidator } = round;
-  const managed = fleet.members.filter(({ machine }) => machine.claim !== undefined);
+  // A NodeClaim that is not launched yet costs nothing.
+  const managed = fleet.members.filter(
+    ({ machine: { claim, node } }) => claim !== undefined && (node !== undefined || Boolean(claim.status?.providerID)),
+  );
   const bound = yield* leastPrice(round, managed);
   const price = sumOf(managed.map((member) => member.price));
   const fees = sumOf(managed.map((member) => feeOf(round, member)));

@@ -6,6 +6,9 @@ import type { Rule } from './rule.ts';
 
 const amiTerms = (subject: Subject): PlainMap[] => asList(spec(subject)['amiSelectorTerms']).map(asMap);
 
+/** `latest`, `v` and a date, or numbers with dots; other tags of releases end in a word. */
+const isRelease = (version: string): boolean => /^(latest|v?\d+(\.\d+)*)([-+]\w+)*$/.test(version);
+
 /** The alias that gives the images an old amiFamily gave; undefined when no alias does. */
 function aliasFor(amiFamily: unknown): string | undefined {
   const name = asText(amiFamily)?.toLowerCase() ?? '';
@@ -20,17 +23,18 @@ export const imageRules: Rule[] = [
     strict: true,
     wrong: 'EC2NodeClass without `amiSelectorTerms`',
     why: 'v1 requires at least one term; v1beta1 chose images by amiFamily.',
-    instead: '`amiSelectorTerms: [{alias: al2023@v20240625}]`, with a release you pin; an alias must be the only term',
+    instead:
+      '`amiSelectorTerms: [{alias: al2023@v<release>}]`, with a release you pin, or `al2023@latest`; an alias must be the only term',
     failure: 'crd/ami-selector-required',
     explain(problem, subject) {
       if (!isNodeClass(subject) || !isAt(problem, 'spec', 'amiSelectorTerms')) return undefined;
       const isMissing = problem.kind === 'required' || asList(spec(subject)['amiSelectorTerms']).length === 0;
       if (!isMissing) return undefined;
-      const alias = aliasFor(spec(subject)['amiFamily']) ?? 'al2023@v20240625';
+      const alias = aliasFor(spec(subject)['amiFamily']) ?? 'al2023@latest';
       return {
         path: problem.path,
         message: 'amiSelectorTerms is required, with at least one term',
-        fix: `amiSelectorTerms: [{alias: ${alias === 'al2@latest' ? 'al2023@v20240625' : alias}}]  (pin a release in production)`,
+        fix: `amiSelectorTerms: [{alias: ${alias === 'al2@latest' ? 'al2023@latest' : alias}}]  (pin a release in production)`,
       };
     },
   },
@@ -72,7 +76,7 @@ export const imageRules: Rule[] = [
       yield {
         path,
         message: `there are no Amazon Linux 2 images from Kubernetes 1.33 on, and AL2 support ended on 26 November 2025${isGone ? `; your cluster is 1.${kubernetesMinor}` : ''}`,
-        fix: 'amiSelectorTerms: [{alias: al2023@v20240625}]  (or a bottlerocket alias), and drop amiFamily',
+        fix: 'amiSelectorTerms: [{alias: al2023@latest}]  (or a bottlerocket alias; pin a release in production), and drop amiFamily',
         ...(isGone ? { severity: 'error' as const } : {}),
       };
     },
@@ -111,7 +115,7 @@ export const imageRules: Rule[] = [
         yield {
           path: ['spec', 'amiSelectorTerms', index, 'name'],
           message: `this name pins Kubernetes ${minor}: new nodes stay on it after the control plane is upgraded`,
-          fix: 'an alias such as al2023@v20240625 follows the cluster version',
+          fix: 'an alias such as al2023@latest follows the cluster version',
         };
       }
     },
@@ -122,12 +126,21 @@ export const imageRules: Rule[] = [
     strict: false,
     wrong: '`alias: al2023@latest`',
     why: 'Every image release then replaces all nodes, on the day AWS chooses.',
-    instead: 'a release you have tried: `alias: al2023@v20240625` (Windows images only have `latest`)',
+    instead: 'a release you have tried: `alias: al2023@v<release>` (Windows images only have `latest`)',
     failure: 'crd/ami-selector-required',
     *check(subject): Generator<Hit> {
       if (!isNodeClass(subject)) return;
       for (const [index, term] of amiTerms(subject).entries()) {
-        const family = /^(al2|al2023|bottlerocket)@latest$/.exec(asText(term['alias']) ?? '')?.[1];
+        const alias = asText(term['alias']) ?? '';
+        const [, named = '', version = ''] = /^(al2|al2023|bottlerocket|windows\d+)@(.+)$/i.exec(alias) ?? [];
+        if (named !== '' && !isRelease(version)) {
+          yield {
+            path: ['spec', 'amiSelectorTerms', index, 'alias'],
+            message: `${version} is not a release of ${named}`,
+            fix: `alias: ${named}@latest, or a release such as ${/^bottle/i.test(named) ? '1.20.0' : 'v and its date'}`,
+          };
+        }
+        const family = /^(al2|al2023|bottlerocket)@latest$/.exec(alias)?.[1];
         if (family === undefined) continue;
         yield {
           path: ['spec', 'amiSelectorTerms', index, 'alias'],

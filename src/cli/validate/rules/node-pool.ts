@@ -1,6 +1,6 @@
 // Rules about a NodePool's template, requirements and limits.
 
-import { label } from '../../../api/names.ts';
+import { awsLabel, label } from '../../../api/names.ts';
 import { nearestName, parseQuantity, quantityIn } from '../../../base/index.ts';
 import { asList, asMap, asText, type PlainMap, valueAt } from '../../manifests/index.ts';
 import type { Hit, Subject } from '../finding.ts';
@@ -283,15 +283,27 @@ function misspelt(key: string, value: string): string | undefined {
   return near === undefined ? '' : `${family}.${near}`;
 }
 
-/** A family that is known has all its sizes known; one that is not may be newer than the figures built in. */
+/**
+ * A family that is known has all its sizes known; one that is not may be newer than the figures built in, so that only what
+ * is close to a known one counts as misspelt.
+ */
 function* typesWithoutMachine({ namedTypes, machines }: Seen): Generator<{ subject: Subject; hit: Hit }> {
-  for (const { subject, path, type } of namedTypes) {
-    if (machines.has(type) || misspelt(label.instanceType, type) !== undefined) continue;
-    const [family = ''] = type.split('.');
-    const siblings = [...machines].filter((each) => each.startsWith(`${family}.`));
-    if (siblings.length === 0) continue;
-    const message = `EC2 has no ${type}`;
-    yield { subject, hit: { path, message, fix: nearestName(type, siblings) ?? `one of ${siblings.join(', ')}` } };
+  const families = new Set([...machines].map((type) => type.split('.')[0] ?? ''));
+  const categories = new Set([...families].map((family) => /^[a-z]+?(?=\d|-)/.exec(family)?.[0] ?? family));
+  for (const { subject, path, key, value } of namedTypes) {
+    if (machines.size === 0 || misspelt(key, value) !== undefined) continue;
+    if (key === label.instanceType) {
+      const [family = ''] = value.split('.');
+      const siblings = [...machines].filter((each) => each.startsWith(`${family}.`));
+      if (machines.has(value) || siblings.length === 0) continue;
+      const fix = nearestName(value, siblings) ?? `one of ${siblings.join(', ')}`;
+      yield { subject, hit: { path, message: `EC2 has no ${value}`, fix } };
+      continue;
+    }
+    const known = key === awsLabel.instanceFamily ? families : categories;
+    const near = known.has(value.toLowerCase()) ? value.toLowerCase() : nearestName(value, [...known]);
+    if (known.has(value) || near === undefined) continue;
+    yield { subject, hit: { path, message: `${value} is not a value of ${key} that EC2 has`, fix: near } };
   }
 }
 
