@@ -38,6 +38,10 @@ export function followSuggestion(snapshot: Snapshot, key: string, reason: Reason
     copy.objects.items = copy.objects.items.filter((item) => item.kind !== 'DaemonSet');
     return copy;
   }
+  if (suggestion.startsWith("relax the pod's topology rules")) {
+    soften([pod], keys);
+    return copy;
+  }
   switch (reason.code) {
     case 'TaintNotTolerated':
       tolerate(pod, suggestion);

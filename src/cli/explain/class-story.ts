@@ -2,6 +2,7 @@
 // affected, and the failures behind it.
 import type { Snapshot, SnapshotObject } from '../../core/index.ts';
 import { counted, type Paint, wrapText } from '../output/index.ts';
+import { nodeClassRefOf } from '../plan/provider.ts';
 import { failuresAbout, type NamedFailure, type Ref, renderFailures } from './failures-about.ts';
 
 interface Condition {
@@ -34,15 +35,14 @@ export function classStory(snapshot: Snapshot, name: string): ClassStory | undef
   if (nodeClass === undefined) return undefined;
   const conditions = conditionsOf(nodeClass);
   const paused = conditions.find(({ type, status }) => type === 'LaunchesPaused' && status === 'True');
-  const pools = snapshot.objects.items.filter((object) => object.kind === 'NodePool' && classNameOf(object) === name);
+  const users = snapshot.objects.items.filter((object) => isOf(object, nodeClass));
   return {
     nodeClass: name,
     ready: conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
     ...(paused?.message === undefined ? {} : { pausedBecause: paused.message }),
     conditions: wrong(conditions),
-    nodePools: pools.map(({ metadata }) => metadata.name),
-    nodeClaims: snapshot.objects.items.filter((object) => object.kind === 'NodeClaim' && classNameOf(object) === name)
-      .length,
+    nodePools: users.filter(({ kind }) => kind === 'NodePool').map(({ metadata }) => metadata.name),
+    nodeClaims: users.filter(({ kind }) => kind === 'NodeClaim').length,
     failures: failuresAbout(snapshot, [{ kind: nodeClass.kind, name }]),
   };
 }
@@ -70,18 +70,15 @@ export function poolTrouble(
 /** The pool and the class behind it. */
 export function refsOfPool(snapshot: Snapshot, name: string): Ref[] {
   const pool = snapshot.objects.items.find(({ kind, metadata }) => kind === 'NodePool' && metadata.name === name);
-  const className = pool === undefined ? undefined : classNameOf(pool);
-  return [
-    { kind: 'NodePool', name },
-    ...(className === undefined ? [] : [...nodeClassKinds].map((kind) => ({ kind, name: className }))),
-  ];
+  const ref = pool === undefined ? undefined : nodeClassRefOf(pool);
+  return [{ kind: 'NodePool', name }, ...(ref === undefined ? [] : [{ kind: ref.kind, name: ref.name }])];
 }
 
-function classNameOf(object: SnapshotObject): string | undefined {
-  const spec = object['spec'] as
-    | { nodeClassRef?: { name?: string }; template?: { spec?: { nodeClassRef?: { name?: string } } } }
-    | undefined;
-  return (object.kind === 'NodePool' ? spec?.template?.spec?.nodeClassRef : spec?.nodeClassRef)?.name;
+/** A NodePool or NodeClaim of this very class: classes of different kinds may share a name. */
+function isOf(object: SnapshotObject, { kind, metadata }: SnapshotObject): boolean {
+  if (object.kind !== 'NodePool' && object.kind !== 'NodeClaim') return false;
+  const ref = nodeClassRefOf(object);
+  return ref?.kind === kind && ref.name === metadata.name;
 }
 
 const conditionsOf = (object: SnapshotObject): Condition[] =>

@@ -258,7 +258,9 @@ export async function loadSnapshot(
 ): Promise<Snapshot> {
   const input = await readInput(inputOptions(terminal, flags, files, progress));
   const published = input.controller?.kind === 'found' ? input.controller.facts.settings : undefined;
+  const provider = providerNames.find((name) => name === published?.provider);
   const { snapshot, notes } = await completeSnapshot(input.snapshot, {
+    ...(provider === undefined ? {} : { provider }),
     ...(published?.reservedEnis === undefined ? {} : { reservedEnis: published.reservedEnis }),
     ...(published?.vmMemoryOverheadPercent === undefined
       ? {}

@@ -93,7 +93,7 @@ const suggestions: Readonly<Record<string, string>> = {
   ConsolidationDisabled: 'set consolidateAfter of the NodePool to a duration',
   OnlyWhenEmpty: 'set consolidationPolicy of the NodePool to WhenEmptyOrUnderutilized',
   NotQuiet: 'wait until consolidateAfter has passed without pods coming or going',
-  Budget: 'change the budgets of the NodePool, or wait until nodes that are out are back',
+  Budget: 'change the budgets of the NodePool, or wait until fewer of its nodes are being disrupted',
   SpotToSpotDisabled: 'turn on the feature gate SpotToSpotConsolidation',
   ReplacementLoop: 'wait a day, or let prices and requests settle: consolidateAfter of the NodePool may be too short',
   PaybackTooLong: 'nothing to do: raise the setting consolidation-payback if such moves are wanted',

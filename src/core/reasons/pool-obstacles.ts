@@ -14,7 +14,7 @@ import { failedText } from '../pools/failed-offerings.ts';
 import { minValuesMessage, unmetMinValues } from '../pools/min-values.ts';
 import type { Template } from '../pools/templates.ts';
 import { grants, placeholderHostname, refusal } from '../requirements/node-wish.ts';
-import { operatorOf } from '../requirements/requirement.ts';
+import { describeRequirement, operatorOf } from '../requirements/requirement.ts';
 import { describeSet, type RequirementSet } from '../requirements/requirement-set.ts';
 import type { TopologyState } from '../topology/topology-state.ts';
 import { noAttachments } from '../volumes/pod-volumes.ts';
@@ -218,8 +218,19 @@ function alternativeReason(
       suggestion: 'use another host port, or keep the daemon that has it off these nodes',
     };
   }
-  return filterReason(unlimited, nodePool);
+  const reason = filterReason(unlimited, nodePool);
+  // Where the pod would have a node but for the domains its topology rules leave, those are what has to change.
+  const narrower = narrowed.requirements.filter(({ key }) => narrowed.byKey.get(key) !== set.byKey.get(key));
+  const without = filterOutcome(world, template, set, group.need, template.viable, constraint.ports, fixed);
+  if (narrower.length === 0 || isEmptyBitset(without.remaining)) return reason;
+  const keys = narrower.map(({ key }) => key);
+  const domains = narrower.map(describeRequirement).join(' and ');
+  const suggestion = `${topologyInTheWay} ${keys.join(', ')}: they ask for ${domains}, where NodePool ${nodePool} has nothing that fits`;
+  return { ...reason, keys, suggestion };
 }
+
+/** How the suggestion begins where only the domains of spread or affinity are in the way. */
+const topologyInTheWay = "relax the pod's topology rules over";
 
 function tooManyVolumes({ attachments }: PodGroup, nodePool: string): Reason {
   const counts = [...attachments].map(([driver, claims]) => `${claims.size} of ${driver}`).join(', ');

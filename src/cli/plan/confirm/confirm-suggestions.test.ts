@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { planSnapshot, type Snapshot } from '../../../core/index.ts';
-import { instanceType, nodePool, pod, requirement, snapshot } from '../../../core/testing/builders.testing.ts';
+import { instanceType, nodePool, pod, requirement, snapshot, spread } from '../../../core/testing/builders.testing.ts';
 import { confirmSuggestions } from './confirm-suggestions.ts';
 
 const types = [instanceType({ name: 'm', cpu: '4' })];
@@ -94,4 +94,20 @@ test('a resource that a pool has nothing of is asked for by allowing other insta
   });
   const [reason] = confirmSuggestions(planSnapshot(given), given, {}).unschedulable[0]?.reasons ?? [];
   expect(reason?.suggestion).toBe('allow instance types with a.com/gpu in NodePool default');
+});
+
+test('a spread that asks for a zone in which nothing can be had is what has to change', () => {
+  // A NodePool that names a zone makes it one that pods spread over, whether or not a node can come there.
+  const zone = 'topology.kubernetes.io/zone';
+  const moon = nodePool({ name: 'moon', taints, requirements: [requirement(zone, 'In', ['moon-1a'])] });
+  const spec = spread(zone, { app: 'a' });
+  const many = Array.from({ length: 12 }, (_, at) => pod({ name: `p${at}`, cpu: '1', labels: { app: 'a' }, spec }));
+  const given = snapshot([nodePool(), moon, ...many], { types });
+  const [waiting] = confirmSuggestions(planSnapshot(given), given, {}).unschedulable;
+  const own = waiting?.reasons.filter(({ nodePool: of }) => of === 'default').map(({ suggestion }) => suggestion);
+  expect(own).toEqual([
+    expect.stringMatching(
+      /^relax the pod's topology rules over topology\.kubernetes\.io\/zone: they ask for .*moon-1a/,
+    ),
+  ]);
 });

@@ -105,7 +105,7 @@ function worldsFor(key: string, { whole, options, budgets }: Search): World[] {
 }
 
 function openPool(worlds: readonly World[], pool: string | undefined, reasons: readonly Reason[]): Tried {
-  let obstacles = [...reasons];
+  let obstacles = reasons.map(oneChoice);
   for (const [at, world] of worlds.entries()) {
     const trial: Trial = { ...world, pool };
     obstacles = allObstacles(trial, obstacles);
@@ -118,6 +118,14 @@ function openPool(worlds: readonly World[], pool: string | undefined, reasons: r
   return { isPlaced: false, obstacles: without(obstacles) };
 }
 
+/** Of several labels each of which might do, the first: what is shown is what was tried. */
+function oneChoice(reason: Reason): Reason {
+  const { keys = [], suggestion = '' } = reason;
+  const [first] = keys;
+  if (first === undefined || keys.length < 2 || !suggestion.startsWith('allow other values for')) return reason;
+  return { ...reason, keys: [first], suggestion: suggestion.replace(keys.join(' or '), first) };
+}
+
 /** What was known, and what stands behind it. */
 function allObstacles(trial: Trial, reasons: readonly Reason[]): Reason[] {
   const obstacles = [...reasons];
@@ -127,7 +135,7 @@ function allObstacles(trial: Trial, reasons: readonly Reason[]): Reason[] {
     const seen = new Set(obstacles.map(identity));
     const next = outcome.reasons
       .filter((reason) => (reason.nodePool ?? trial.pool) === trial.pool && !seen.has(identity(reason)))
-      .map((reason) => (trial.pool === undefined ? reason : { ...reason, nodePool: trial.pool }));
+      .map((reason) => oneChoice(trial.pool === undefined ? reason : { ...reason, nodePool: trial.pool }));
     if (next.length === 0) break;
     obstacles.push(...next);
   }

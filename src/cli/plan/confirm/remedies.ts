@@ -67,6 +67,7 @@ export function applyRemedy(changing: Changing, reason: Reason): boolean {
     snapshot.objects.items = snapshot.objects.items.filter(({ kind }) => kind !== 'DaemonSet');
     return true;
   }
+  if (suggestion.startsWith("relax the pod's topology rules")) return soften(spec, keys);
   switch (reason.code) {
     case 'TaintNotTolerated':
       for (const { key, value, effect } of poolSpec?.template.spec.taints ?? [])
