@@ -19,7 +19,7 @@ import { interruptionController } from './interruption/controller.ts';
 import { missingQueueController } from './interruption/missing-queue.ts';
 import { type LostCapacity, Reaction } from './interruption/reaction.ts';
 import { offeringMetricsController } from './offering-metrics/controller.ts';
-import { pricingController } from './pricing/controller.ts';
+import { pricingController } from './pricing.ts';
 import { taggingController } from './tagging/controller.ts';
 import { versionController } from './version/controller.ts';
 import { type ZoneOfClass, zonalShiftController } from './zonal-shift/controller.ts';

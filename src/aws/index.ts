@@ -37,4 +37,4 @@ export { type AwsProvider, createAwsProvider } from './provider.ts';
 export { SecurityGroups } from './security-groups/security-groups.ts';
 export { Subnets } from './subnets/subnets.ts';
 export { restrictedTag, tagProblem, whyForeign } from './tags.ts';
-export { FollowedZonalShifts, noZonalShifts, type ZonalShifts } from './zonal-shift/zonal-shifts.ts';
+export { FollowedZonalShifts, noZonalShifts, type ZonalShifts } from './zonal-shifts.ts';

@@ -29,7 +29,7 @@ import { SecurityGroups } from './security-groups/security-groups.ts';
 import { SubnetAddresses } from './subnets/subnet-addresses.ts';
 import { Subnets } from './subnets/subnets.ts';
 import { UnavailableOfferings } from './unavailable-offerings/unavailable-offerings.ts';
-import type { ZonalShifts } from './zonal-shift/zonal-shifts.ts';
+import type { ZonalShifts } from './zonal-shifts.ts';
 
 export interface AwsProviderSettings {
   clusterName: string;

@@ -291,7 +291,14 @@ function announce(
 }
 
 function logOf({ settings, commit, clock }: ControllerProcessOptions): Log {
-  const outputs = settings.logOutputPaths.map(outputTo);
+  // A full disk must not end the controller; what is lost is said where that can be.
+  const problems = settings.logErrorOutputPaths.map((path) => outputTo(path, () => {}));
+  const outputs = settings.logOutputPaths.map((path) =>
+    outputTo(path, (error) => {
+      const line = `cannot write the log to ${path}: ${error.message}; change --log-output-paths\n`;
+      for (const write of problems) write(line);
+    }),
+  );
   return jsonLog({
     level: settings.logLevel,
     commit,
@@ -303,13 +310,10 @@ function logOf({ settings, commit, clock }: ControllerProcessOptions): Log {
   });
 }
 
-function outputTo(path: string): (line: string) => void {
+function outputTo(path: string, failed: (error: Error) => void): (line: string) => void {
   if (path === 'stdout') return (line) => void process.stdout.write(line);
   if (path === 'stderr') return (line) => void process.stderr.write(line);
   const stream = createWriteStream(path, { flags: 'a' });
-  // A full disk must not end the controller; what is lost is said where it can be.
-  stream.on('error', (error) => {
-    process.stderr.write(`cannot write the log to ${path}: ${error.message}; change --log-output-paths\n`);
-  });
+  stream.on('error', failed);
   return (line) => void (stream.writable && stream.write(line));
 }

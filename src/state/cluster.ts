@@ -2,7 +2,8 @@
 //
 // Promises:
 // 1. Objects are kept as they came; a snapshot shares them and copies none.
-// 2. `synced` is false while an object the API server has may be unknown here, or a claim is being launched.
+// 2. `synced` is false while an object the API server has may be unknown here. Claims that are being launched do not matter
+//    to it: they count in the limits of their pools.
 // 3. `changedAt` moves whenever something happened that could change a consolidation verdict, and at least every five
 //    minutes, so that a verdict is never older than that.
 // 4. An object never goes back to an older version, nor comes back once it is gone.

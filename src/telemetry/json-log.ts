@@ -14,8 +14,6 @@ export interface JsonLogOptions {
   /** Fields of the moment a line is written in: which reconcile it belongs to. */
   surroundings?(): LogFields;
   write(line: string): void;
-  /** Where error lines go too, when that differs from `write`. */
-  writeError?(line: string): void;
 }
 
 const rank: Record<LogLevel, number> = { debug: 0, info: 1, error: 2 };
@@ -39,7 +37,6 @@ export function jsonLog(options: JsonLogOptions, fields: LogFields = {}, sampler
       ...extra,
     })}\n`;
     options.write(text);
-    if (level === 'error') options.writeError?.(text);
   };
   return {
     debug: (message, extra = {}) => line('debug', message, extra),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openBench } from '../../controllers/testing/bench.testing.ts';
-import { pricingController, refreshPricesMs } from '../pricing/controller.ts';
+import { pricingController, refreshPricesMs } from '../pricing.ts';
 import { instanceTypesController, refreshTypesMs } from './refresh.ts';
 
 test('types and prices are read at start and twice a day; a failure is tried again soon', async () => {

@@ -1,4 +1,4 @@
-// Cron lines as disruption budgets use them: five fields or a macro, in UTC, to the minute. A field is bits over its
+// Cron lines as disruption budgets use them: five fields or a macro, in UTC, to the minute. A field is the set of its
 // values. Days follow the old rule: if both the day of the month and the day of the week are restricted, either will do.
 //
 // Promises: an unreadable line is undefined, never a guess; `nextAfter` is strictly later than what it is given.

@@ -64,7 +64,7 @@ const longest: Choice = function* (_, search) {
 };
 
 const widely: Choice = function* (_, search) {
-  const found = yield* search.wide(0);
+  const found = yield* search.wide();
   return found === undefined ? undefined : stepOf(found);
 };
 

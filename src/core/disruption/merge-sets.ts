@@ -34,13 +34,12 @@ const mostExchanged = 64;
 
 /**
  * Sets of at least two, of each pool and of each of its zones: pods of different pools, or bound to different zones,
- * would need more than one new node. `podCost` is what moving a pod must earn to be worth it.
+ * would need more than one new node.
  */
 export function* mergeSets(
   whatIf: WhatIf,
   prices: LaunchPrices,
   members: readonly Member[],
-  podCosts: readonly number[],
   mostMembers: number,
 ): Generator<MergeSet | undefined> {
   const loads: Load[] = [];
@@ -52,10 +51,8 @@ export function* mergeSets(
   for (const [poolName, own] of groupsOf(loads)) {
     for (const target of targets) {
       if (target.poolName !== poolName) continue;
-      for (const podCost of podCosts) {
-        const set = yield* new Filling(target, own, podCost, mostMembers).set();
-        yield set.members.length >= 2 && set.savings > 0 ? set : undefined;
-      }
+      const set = yield* new Filling(target, own, mostMembers).set();
+      yield set.members.length >= 2 && set.savings > 0 ? set : undefined;
     }
   }
 }
@@ -97,7 +94,6 @@ export function targetsOf(template: Template, prices: LaunchPrices): Target[] {
 /** A target being filled: first with what brings most for the room it takes, then by exchanging. */
 class Filling {
   private readonly target: Target;
-  private readonly podCost: number;
   private readonly mostMembers: number;
   private readonly left: Float64Array;
   private readonly loads: readonly Load[];
@@ -105,9 +101,8 @@ class Filling {
   private readonly isIn: Uint8Array;
   private count = 0;
 
-  constructor(target: Target, loads: readonly Load[], podCost: number, mostMembers: number) {
+  constructor(target: Target, loads: readonly Load[], mostMembers: number) {
     this.target = target;
-    this.podCost = podCost;
     this.mostMembers = mostMembers;
     this.left = target.room.slice();
     // A node of the target's own type would have to stay: several never become one of themselves.
@@ -183,8 +178,8 @@ class Filling {
     return this.worth(this.loads[at] as Load);
   }
 
-  private worth({ member, pods }: Load): number {
-    return member.price - this.podCost * pods;
+  private worth({ member }: Load): number {
+    return member.price;
   }
 
   private fits({ amounts }: Load): boolean {

@@ -15,7 +15,7 @@ export function* multiNodeCommand(round: Round, asked: Asked = {}): Sliced<Metho
     const looksAhead = isWorthLookingAhead(round);
     const remixed = yield* search.remix(looksAhead);
     if (!looksAhead) {
-      const merged = yield* search.wide(0);
+      const merged = yield* search.wide();
       return { found: savings(remixed) > savings(merged) ? remixed : merged };
     }
     return (yield* wayOrRemix(round, remixed, { ...asked, search, isTimeUp })).first;

@@ -1,8 +1,8 @@
-// The search for nodes that can go together, replaced by nothing or by cheaper nodes. Everybody else takes the longest
-// prefix of one order that works; here that is only one of the starts. Others are the sets that sums say one new node
-// could hold, and sets grown from nodes that can go by themselves. The best are then changed node by node while that
-// helps. Every set counts only after the planner has placed its pods; how much is asked is bounded by pods moved, not by
-// a clock, so that the same cluster always gives the same answer.
+// The search for nodes that can go together, replaced by nothing or by cheaper nodes. The longest prefix of one order that
+// works is only one of the starts. Others are the sets that sums say one new node could hold, and sets grown from nodes
+// that can go by themselves. The best are then changed node by node while that helps. Every set counts only after the
+// planner has placed its pods. How much is asked is bounded by pods moved, so that the same cluster gives the same answer,
+// unless the time of the caller is up before.
 
 import type { Sliced } from '../../base/index.ts';
 import type { Move } from './balanced.ts';
@@ -46,8 +46,6 @@ export class SetSearch {
   private readonly isTimeUp: () => boolean;
   private readonly affordable: readonly Member[];
   private readonly known = new Map<string, Found | undefined>();
-  /** What a pod costs per hour, on average over the fleet. */
-  private readonly pricePerPod: number;
   private work = mostWork;
 
   constructor(round: Round, isTimeUp: () => boolean = () => false) {
@@ -59,9 +57,6 @@ export class SetSearch {
     const allowance = round.allowance('Underutilized');
     this.affordable = this.members.filter((member) => allowance.take(member.poolName));
     this.constrained = this.affordable.length < eligible.length;
-    const { members } = round.fleet;
-    const pods = members.reduce((sum, member) => sum + round.whatIf.podCount(member), 0);
-    this.pricePerPod = members.reduce((sum, member) => sum + member.price, 0) / Math.max(1, pods);
   }
 
   /** Binary search for the longest prefix that works, as if longer ones failed whenever shorter ones do. */
@@ -82,17 +77,16 @@ export class SetSearch {
     return best;
   }
 
-  /** The best set there is to be found; moving a pod must earn `thrift` times what a pod costs on average. */
-  *wide(thrift: number): Sliced<Found | undefined> {
+  /** The best set there is to be found. */
+  *wide(): Sliced<Found | undefined> {
     this.work = mostWork;
-    const podCost = thrift * this.pricePerPod;
-    const worth = ({ answer, pods }: Found): number => answer.savings - podCost * pods;
+    const worth = ({ answer }: Found): number => answer.savings;
     const found: Found[] = [];
     const note = (each: Found | undefined): void => {
       if (each !== undefined && each.members.length >= 2) found.push(each);
     };
     note(yield* this.prefix());
-    for (const set of yield* this.merges(podCost)) note(yield* this.tryIfAffordable(set.members));
+    for (const set of yield* this.merges()) note(yield* this.tryIfAffordable(set.members));
     const removable = yield* this.removable();
     for (const order of [removable, byTrouble(removable), byPrice(removable)]) note(yield* this.grow(order));
     const ranked = found.sort((left, right) => worth(right) - worth(left));
@@ -169,18 +163,16 @@ export class SetSearch {
     return members.length === names.length && this.isAffordable(members) ? yield* this.ask(members) : undefined;
   }
 
-  private *merges(podCost: number): Sliced<MergeSet[]> {
+  private *merges(): Sliced<MergeSet[]> {
     const { whatIf, consolidator } = this.round;
     const sets: MergeSet[] = [];
-    const podCosts = podCost > 0 ? [0, podCost] : [0];
-    for (const set of mergeSets(whatIf, consolidator.prices, this.members, podCosts, mostMembers)) {
+    for (const set of mergeSets(whatIf, consolidator.prices, this.members, mostMembers)) {
       if (set !== undefined) sets.push(set);
       yield undefined;
       if (this.isTimeUp()) break;
     }
-    const worth = (set: MergeSet): number => set.savings - podCost * set.pods;
     const unique = new Map(sets.map((set) => [keyOf(set.members), set]));
-    return [...unique.values()].sort((left, right) => worth(right) - worth(left)).slice(0, mostMerges);
+    return [...unique.values()].sort((left, right) => right.savings - left.savings).slice(0, mostMerges);
   }
 
   private *removable(): Sliced<Member[]> {

@@ -16,7 +16,6 @@ export interface FilterOutcome {
   readonly resources: boolean;
   readonly offering: boolean;
   /** Some type met exactly these two. */
-  readonly labelsAndResources: boolean;
   readonly labelsAndOffering: boolean;
   readonly resourcesAndOffering: boolean;
   /** `requirements=…, resources=…` as every message ends. */
@@ -53,7 +52,7 @@ export function filterOutcome(
   const withOffering = template.rows.withOffering(set);
   const remaining = bitset(template.rows.count);
   const met = { labels: false, resources: false, offering: false };
-  const pairs = { labelsAndResources: false, labelsAndOffering: false, resourcesAndOffering: false };
+  const pairs = { labelsAndOffering: false, resourcesAndOffering: false };
   const portsTaken = template.daemonGroups.map((group) => portsConflict(ports, group.ports));
   const isOpen = (row: number): boolean => hasBit(limits, row) && !portsTaken[template.daemonGroupOf[row] as number];
   for (let row = 0; row < template.rows.count; row++) {
@@ -65,7 +64,6 @@ export function filterOutcome(
     met.labels ||= labels;
     met.resources ||= resources;
     met.offering ||= offering;
-    pairs.labelsAndResources ||= labels && resources && !offering;
     pairs.labelsAndOffering ||= labels && offering && !resources;
     pairs.resourcesAndOffering ||= resources && offering && !labels;
     if (labels && resources && offering) addBit(remaining, row);
@@ -165,13 +163,6 @@ export function filterReason(outcome: FilterOutcome, nodePool: string): Reason {
     return { ...plain, message: plain.message + typo };
   }
   if (!offering) return reason('NoOffering', 'no instance type has the required offering', offer);
-  if (outcome.labelsAndResources) {
-    return reason(
-      'NoOffering',
-      'no instance type which met the scheduling requirements and had enough resources, had a required offering',
-      offer,
-    );
-  }
   if (outcome.resourcesAndOffering) {
     return reason(
       'NoInstanceTypeFits',

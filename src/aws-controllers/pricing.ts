@@ -1,6 +1,6 @@
 // providers.pricing: asks for prices at start and twice a day. Until it succeeds the built-in figures count.
-import type { Controller } from '../../controllers/index.ts';
-import { refreshing } from '../refreshing.ts';
+import type { Controller } from '../controllers/index.ts';
+import { refreshing } from './refreshing.ts';
 
 export const refreshPricesMs = 12 * 3_600_000;
 

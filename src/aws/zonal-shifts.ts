@@ -1,7 +1,7 @@
 // Which zones ARC shifts the cluster away from. Refreshed by a controller; in between, a shift ends by itself at its
 // expiry, so that a failing refresh never keeps a zone closed for longer than its owner asked.
-import type { Clock } from '../../base/index.ts';
-import type { AppliedShift } from '../clients/zonal-shift.ts';
+import type { Clock } from '../base/index.ts';
+import type { AppliedShift } from './clients/zonal-shift.ts';
 
 export interface ZonalShifts {
   /** Whether nothing may be launched, changed or deleted in the zone with this id. */
