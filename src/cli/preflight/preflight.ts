@@ -118,7 +118,7 @@ async function judge(input: PreflightInput, { flags, before, live }: Judging): P
       'NothingToJudge',
       'there are no NodePools, NodeClaims or Deployments here: nothing to take over',
     );
-  const { running, findings } = runningIn(objects);
+  const { running, findings } = runningIn(objects, live === undefined ? undefined : Date.now());
   const [controller] = controllersIn(objects);
   const provider = providerIn(objects, controller?.container);
   const isAws = provider === 'aws';

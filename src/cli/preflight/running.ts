@@ -27,10 +27,17 @@ export function controllersIn(objects: readonly PreflightObject[]): Controller[]
     });
 }
 
-export function runningIn(objects: readonly PreflightObject[]): { running: Running; findings: Finding[] } {
+/** A Lease that was not renewed for this long is held by a process that is gone. */
+const lostLeaseMs = 120_000;
+
+/** `nowMs` where the objects are those of now: only then a Lease can be seen to be old. */
+export function runningIn(
+  objects: readonly PreflightObject[],
+  nowMs?: number,
+): { running: Running; findings: Finding[] } {
   // A shadow runs beside the one in charge.
   const controllers = controllersIn(objects).filter(({ container }) => !isShadow(container));
-  const lease = leaseIn(objects);
+  const lease = leaseIn(objects, nowMs);
   const findings: Finding[] = [];
   const [first, ...others] = controllers;
   if (others.length > 0)
@@ -45,7 +52,10 @@ export function runningIn(objects: readonly PreflightObject[]): { running: Runni
     return { running: { program, ...(lease === undefined ? {} : { lease }) }, findings };
   }
   const image = String(first.container['image'] ?? '');
-  const program = lease?.isKerf === true || /(^|[/-])kerf(?=[:@-]|$)/.test(image) ? 'kerf' : 'karpenter';
+  const isKerf = /(^|[/-])kerf(?=[:@-]|$)/.test(image);
+  // What Kerf once wrote on a Lease that no one holds says nothing against the image of the other.
+  const isLeading = lease?.isKerf === true && (lease.holder !== '' || !/karpenter/.test(image));
+  const program = isKerf || isLeading ? 'kerf' : 'karpenter';
   const version = versionOf(image);
   const serviceAccount = asText(asMap(asMap(asMap(first.deployment.spec)['template'])['spec'])['serviceAccountName']);
   if (program === 'karpenter') findings.push(...versionFindings(version, nameOf(first.deployment)));
@@ -112,9 +122,11 @@ function isShadow(container: Record<string, unknown>): boolean {
   );
 }
 
-function leaseIn(objects: readonly PreflightObject[]): Running['lease'] {
+function leaseIn(objects: readonly PreflightObject[], nowMs: number | undefined): Running['lease'] {
   const lease = objects.find(({ kind, metadata }) => kind === 'Lease' && metadata.name === defaultLeaseName);
-  const { holderIdentity, acquireTime } = asMap(lease?.spec);
+  const { holderIdentity, acquireTime, renewTime } = asMap(lease?.spec);
+  const renewedMs = Date.parse(asText(renewTime) ?? '');
+  if (nowMs !== undefined && nowMs - renewedMs > lostLeaseMs) return undefined;
   const holder = asText(holderIdentity) ?? '';
   const annotations = lease?.metadata.annotations ?? {};
   // A Kerf without an election holds nothing; it still says what it was set to.
