@@ -1,8 +1,12 @@
 // The first story on EC2: a Deployment gets nodes, an interruption and a shortage are survived, and at the end nothing is
 // left in the account.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Node } from '../../src/ports/index.ts';
+import { runKerf } from '../cli/run-kerf.ts';
 import { secrets, useAwsCluster } from './aws-cluster.ts';
 import { capacity, deployment, nodeClass, pool } from './objects.ts';
 
@@ -37,6 +41,20 @@ describe('a cluster on EC2', { timeout: 400_000 }, () => {
       expect(tagged.sort()).toEqual(names);
     }, patience);
     for (const { metadata } of await nodes()) expect(metadata.labels?.['topology.k8s.aws/zone-id']).toMatch(/^use1-az/);
+  });
+
+  test('kerf preflight asks the cluster and the account, and nothing drifts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kerf-preflight-'));
+    const args = ['preflight', '--kubeconfig', cluster.controlPlane.kubeconfig, '--cluster-name', cluster.name];
+    const { out, err } = await runKerf([...args, '-o', 'json'], { env: cluster.environment(folder, 'AKIAFIRST') });
+    rmSync(folder, { recursive: true });
+    expect(err).toBe('');
+    expect(JSON.parse(out)).toMatchObject({
+      verdict: 'go',
+      drift: [],
+      // There is no Deployment here; everything else was looked at.
+      notChecked: ['rights of the service account: no Deployment of a controller was found'],
+    });
   });
 
   test('a spot interruption takes the node down in order and its pods run elsewhere', async () => {
