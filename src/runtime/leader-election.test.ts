@@ -193,6 +193,20 @@ test('a released lease has no holder and lasts one second', async () => {
   expect(server.lease?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
 });
 
+test('a lease that is taken or renewed while its contender is stopped is given up all the same', async () => {
+  for (const stopAtMs of [0, 8, 12, 14, 17, 2_000, 2_007, 2_012]) {
+    const clock = new VirtualClock({ settle });
+    const server = new LeaseServer();
+    const contender = new Contender('a', clock, server);
+    const done = contender.start();
+    await clock.runFor(stopAtMs);
+    contender.stop.abort();
+    await clock.runFor(1_000);
+    await done;
+    expect({ stopAtMs, holder: server.lease?.spec?.holderIdentity ?? '' }).toEqual({ stopAtMs, holder: '' });
+  }
+});
+
 test('a leader that cannot renew stops ten seconds after its last renewal, before another one may start', async () => {
   const { clock, contenders, leaders } = contest(2);
   const [first, second] = contenders as [Contender, Contender];

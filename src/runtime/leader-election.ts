@@ -55,6 +55,9 @@ export class LeaderElection {
   /** The same moment by the wall clock. */
   private leadsUntilWallMs = Number.NEGATIVE_INFINITY;
 
+  /** An attempt was broken off: the lease may be ours without our knowing. */
+  private isUnsure = false;
+
   constructor(options: LeaderElectionOptions) {
     this.options = {
       leaseDurationMs: 15_000,
@@ -95,7 +98,10 @@ export class LeaderElection {
         () => true,
         () => false,
       );
-      if (!waited) return 'stopped';
+      if (waited) continue;
+      // The last attempt may have been carried out although its answer was not waited for.
+      if (this.isUnsure) await this.giveUp();
+      return 'stopped';
     }
     return this.term(signal, lead);
   }
@@ -167,7 +173,9 @@ export class LeaderElection {
     );
     const started = { ms: clock.elapsed(), wallMs: clock.now() };
     try {
+      this.isUnsure = true;
       const isOurs = await this.takeOrRenew(stop.signal);
+      this.isUnsure = false;
       // Counted from before the request: the others may have seen the renewal as early as that.
       if (isOurs) {
         this.leadsUntilMs = started.ms + renewDeadlineMs;
@@ -252,24 +260,25 @@ export class LeaderElection {
       this.options.onHeld(holder, lease.metadata.annotations?.[holderAnnotation] === holder);
   }
 
-  /** Gives the lease up if it is still ours, as client-go does: no holder, one second. */
   private async release(): Promise<void> {
-    const { kube, clock, onFailure, renewDeadlineMs } = this.options;
     const isOurs = this.isLeader();
     this.leadsUntilMs = Number.NEGATIVE_INFINITY;
-    if (!isOurs || this.observed === undefined) return;
-    const now = formatMicroTime(clock.now());
+    if (isOurs) await this.giveUp();
+  }
+
+  /** Gives the lease up if it is still ours, as client-go does: no holder, one second. */
+  private async giveUp(): Promise<void> {
+    const { kube, lease, clock, identity, onFailure, renewDeadlineMs } = this.options;
     const stop = new AbortController();
     const timeout = clock.after(renewDeadlineMs / 2, () => stop.abort(new Error('the lease could not be released')));
     try {
-      const spec = {
-        ...this.observed.spec,
-        holderIdentity: '',
-        leaseDurationSeconds: 1,
-        acquireTime: now,
-        renewTime: now,
-      };
-      await kube.replace(resources.leases, { ...this.observed, spec }, { signal: stop.signal });
+      // A renewal that was broken off may have been carried out: what is stored now decides.
+      const current = this.isUnsure ? await kube.get(resources.leases, lease, { signal: stop.signal }) : this.observed;
+      if (current?.spec?.holderIdentity !== identity) return;
+      const now = formatMicroTime(clock.now());
+      const free = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+      const spec = { ...current.spec, ...free };
+      await kube.replace(resources.leases, { ...current, spec }, { signal: stop.signal });
     } catch (thrown) {
       onFailure(thrown);
     } finally {

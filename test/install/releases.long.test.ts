@@ -116,6 +116,13 @@ describe('every values file', () => {
     expect(said).not.toContain('settings.aws has');
     expect(said).toContain("controller.image named Karpenter's image");
   });
+
+  test('a tag that is left of Karpenter is pointed out', async () => {
+    const own = ['--dry-run=server', ...simulated, '--set', 'controller.image.repository=registry.example.com/kerf'];
+    const hint = '--set controller.image.tag= --set controller.image.digest=';
+    expect(await world.install([...own, '--set-string', 'controller.image.tag=1.14.1'])).toContain(hint);
+    expect(await world.install(own)).not.toContain(hint);
+  });
 });
 
 test('scales up with the values of a Karpenter user', async () => {
