@@ -66,6 +66,7 @@ export const errorCodes = {
   NothingMarked: 'no node of a command could be tainted',
   NothingToCheck: 'launch checks of a node class have no instance type to try',
   NothingToJudge: 'there is nothing that kerf preflight could compare',
+  NothingToPlan: 'kerf plan was given neither manifests nor a snapshot nor a cluster',
   OutputUnwritable: 'a file of results cannot be written',
   PartEnded: 'a part of the controller process ended unexpectedly',
   PortInUse: 'another process listens on the port',

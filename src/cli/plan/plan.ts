@@ -299,15 +299,23 @@ function inputOptions(terminal: Terminal, flags: PlanFlags, files: string[], pro
   if (context !== undefined) {
     options.readCluster = async () => {
       const { snapshotOfCluster } = await import('../snapshot/cluster.ts');
-      return snapshotOfCluster({
+      const reading = snapshotOfCluster({
         env: terminal.env,
         progress,
         ...(context === true ? {} : { context }),
         ...(kubeconfig === undefined ? {} : { kubeconfig }),
       });
+      return hasSource ? reading : reading.catch(withoutAnySource);
     };
   }
   return options;
+}
+
+/** Neither an input nor a cluster: that is what has to be given. */
+function withoutAnySource(thrown: unknown): never {
+  if (!(thrown instanceof KerfError) || thrown.code !== 'KubeconfigMissing') throw thrown;
+  const why = `there is nothing to plan: give manifests (-f), a --snapshot or a --context; ${thrown.message}`;
+  throw new KerfError('NothingToPlan', why, { cause: thrown });
 }
 
 async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot: Snapshot): Promise<CompletionOptions> {
