@@ -225,7 +225,7 @@ describe('NodeOverlays', () => {
 describe('a NodePool of a snapshot', () => {
   test('that no controller has judged yet counts as ready, and that is said', async () => {
     const { status: _, ...unseen } = kwokPool('new');
-    const { snapshot: completed, notes } = await complete(snapshot([unseen as SnapshotObject, kwokPool('old')]));
+    const { snapshot: completed, notes } = await complete(snapshot([unseen, kwokPool('old')]));
     const ready = completed.objects.items.map(({ status }) => (status as { conditions: object[] }).conditions[0]);
     expect(ready).toEqual([expect.objectContaining({ status: 'True' }), expect.objectContaining({ status: 'True' })]);
     expect(notes).toEqual(['no controller has judged NodePool new yet: counted as ready']);
