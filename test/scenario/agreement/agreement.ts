@@ -18,7 +18,10 @@ export interface Agreement {
   atRest: string[];
   /** Limits that are exceeded at the end. */
   exceeded: string[];
-  /** Some pool's limit kept a pod from its node: then it matters which pods kube-scheduler puts on the nodes there are. */
+  /**
+   * Some pool's limit kept a pod from its node, at first or in the end (a plan may use a limit up to the last cpu): then it
+   * matters which pods kube-scheduler puts on the nodes there are.
+   */
   isLimited: boolean;
 }
 
@@ -43,12 +46,15 @@ export async function compare(seed: number, cluster: RandomCluster): Promise<Agr
       settled: await waitingBeside(scenario, plan),
       atRest: [...last.newNodes.map(({ name }) => `launches ${name}`), ...(await waitingBeside(scenario, last))],
       exceeded: await exceededLimits(scenario),
-      isLimited: plan.unschedulable.some(({ reasons }) => reasons.some(({ code }) => code === 'LimitsExceeded')),
+      isLimited: [plan, last].some(isCutByLimits),
     };
   } finally {
     await scenario.close();
   }
 }
+
+const isCutByLimits = ({ unschedulable }: Plan): boolean =>
+  unschedulable.some(({ reasons }) => reasons.some(({ code }) => code === 'LimitsExceeded'));
 
 async function exceededLimits(scenario: Scenario): Promise<string[]> {
   const nodes = await scenario.nodes();
