@@ -3,7 +3,7 @@
 //
 // 1. No machine is terminated that a stored claim names, unless that claim is being deleted.
 // 2. No Node is deleted whose machine a stored claim names, unless that claim is being deleted.
-// 3. No claim whose machine runs is deleted but by its owner: the histories judged here give no other reason.
+// 3. No claim whose machine runs is deleted but by its owner, in histories that give no other reason.
 // 4. At most one replica writes at a time, to the API server and to the cloud.
 import type { NodeClaim } from '../../../src/api/index.ts';
 import type { Clock } from '../../../src/base/index.ts';
@@ -15,6 +15,8 @@ export interface Truth {
   claims(): NodeClaim[];
   nodes(): Node[];
   isRunning(providerID: string): boolean;
+  /** The pool's own rules end nodes, too: by disruption and expiry. */
+  hasReasons: boolean;
 }
 
 export class Judge {
@@ -79,7 +81,7 @@ export class Judge {
       this.tally.add('NodeClaim deletions judged');
       const claim = this.truth.claims().find(({ metadata }) => metadata.name === name);
       if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
-      if (this.truth.isRunning(claim.status?.providerID ?? ''))
+      if (!this.truth.hasReasons && this.truth.isRunning(claim.status?.providerID ?? ''))
         this.object(`${replica} deletes NodeClaim ${name} without a reason`);
     }
   }

@@ -48,7 +48,12 @@ export class World {
   private isClosing = false;
   private births = 0;
 
-  private constructor(clock: VirtualClock, cluster: RestorableCluster, random: Random, bootMs: number) {
+  private constructor(
+    clock: VirtualClock,
+    cluster: RestorableCluster,
+    random: Random,
+    { bootMs, hasReasons }: { bootMs: number; hasReasons: boolean },
+  ) {
     this.clock = clock;
     this.cluster = cluster;
     this.random = random;
@@ -58,6 +63,7 @@ export class World {
       claims: () => cluster.claims(),
       nodes: () => cluster.nodes(),
       isRunning: (providerID) => this.room.machines.get(providerID)?.isTerminated === false,
+      hasReasons,
     });
     this.behaviour = this.behave();
   }
@@ -84,7 +90,8 @@ export class World {
   static async open(seed: number, { replicas = 2, bootMs = 5_000, pool = {} }: WorldOptions = {}): Promise<World> {
     const clock = new VirtualClock({ settle: () => settle() });
     const cluster = await RestorableCluster.open(clock, seed);
-    const world = new World(clock, cluster, seeded(seed * 7_919 + 31), bootMs);
+    const hasReasons = pool.disruption !== undefined || pool.template !== undefined;
+    const world = new World(clock, cluster, seeded(seed * 7_919 + 31), { bootMs, hasReasons });
     for (const kind of kinds) await cluster.kube.create(definitions, customResourceDefinition(kind));
     await clock.runFor(1_000);
     await cluster.kube.create(kwokNodeClasses, { metadata: { name: 'default' }, spec: {} });

@@ -1,0 +1,3 @@
+import type { Sample } from './flatness.ts';
+
+export function held(): Promise<Sample>;
