@@ -1,4 +1,4 @@
-// Written by `npm run generate` from scripts/monitoring.ts.
+// Written by `npm run generate` from scripts/monitoring.
 {
   prometheusAlerts+:: std.parseYaml(importstr 'rules.yaml'),
   grafanaDashboards+:: {

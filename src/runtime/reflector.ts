@@ -14,6 +14,7 @@ import { isKubeError, type Kube, KubeError, type KubeObject, type Resource, type
 import { JitterBackoff } from './backoff.ts';
 import { type Change, type Indexer, keyOf, ObjectStore, type ReadableStore } from './object-store.ts';
 import type { Slimming } from './slimming.ts';
+import { type Staging, stage } from './streaming-list.ts';
 import { Watchdog } from './watchdog.ts';
 
 export interface ReflectorOptions<T extends KubeObject> {
@@ -71,12 +72,6 @@ const longestAskedMs = 60_000;
 const changesPerTurn = 2_000;
 /** Events taken before others get their turn: one at a time, a cache beside busy controllers would fall ever further behind. */
 const eventsPerBreath = 64;
-
-/** The objects of a streaming list on their way to becoming the store. */
-interface Staging<T> {
-  objects: Map<string, T>;
-  deletedAt: Map<string, string | undefined>;
-}
 
 export class Reflector<T extends KubeObject> {
   readonly counters: ReflectorCounters = {
@@ -374,31 +369,4 @@ export class Reflector<T extends KubeObject> {
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
     };
   }
-}
-
-/** Takes one event of a streaming list; true when it was the mark that ends the list. */
-function stage<T extends KubeObject>(
-  { objects, deletedAt }: Staging<T>,
-  event: WatchEvent<T>,
-  slimmed: (object: T, key: string) => T,
-  counters: ReflectorCounters,
-): boolean {
-  counters.events++;
-  if (event.type === 'BOOKMARK') {
-    counters.bookmarks++;
-    return event.initialEventsEnd;
-  }
-  const key = keyOf(event.object);
-  const { resourceVersion } = event.object.metadata;
-  // Initial events come in any order of versions; only within one object does the order mean something.
-  const seen = objects.get(key)?.metadata.resourceVersion ?? deletedAt.get(key);
-  if (isAtOrBefore(resourceVersion, seen)) {
-    counters.stale++;
-  } else if (event.type === 'DELETED') {
-    objects.delete(key);
-    deletedAt.set(key, resourceVersion);
-  } else {
-    objects.set(key, slimmed(event.object, key));
-  }
-  return false;
 }

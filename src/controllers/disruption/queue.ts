@@ -7,28 +7,21 @@
 // 3. Of several replacements for consolidation all come or none stays, unless pods came to it meanwhile.
 // 4. The model counts nodes as leaving only after the replacements exist: otherwise their pods would be planned twice.
 import type { NodeClaim } from '../../api/index.ts';
-import { conditionType, isTrue, label } from '../../api/index.ts';
+import { conditionType, isTrue } from '../../api/index.ts';
 import { type AbortSignalLike, KerfError, shortList } from '../../base/index.ts';
-import {
-  type Command,
-  decisionOf,
-  podCount,
-  policyOf,
-  type Replacement,
-  type Snapshot,
-  startedText,
-} from '../../core/index.ts';
+import { type Command, decisionOf, podCount, type Replacement, type Snapshot, startedText } from '../../core/index.ts';
 import { isKubeError, type LogFields } from '../../ports/index.ts';
 import { type LoopMetrics, loopMetrics } from '../../runtime/index.ts';
 import { type ControllerContext, inPass } from '../context.ts';
 import { decideDisruption } from '../decisions.ts';
-import { type ClaimMetrics, snakeCase, terminationMode } from '../nodeclaim/claim-metrics.ts';
+import type { ClaimMetrics } from '../nodeclaim/claim-metrics.ts';
 import { boundDrain } from '../nodeclaim/drain-bound.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { nominate } from '../provisioning/nomination.ts';
 import { requestReboot } from '../reboot/request.ts';
 import type { NodeCounts } from '../static/node-counts.ts';
+import { commandLabels, countDisrupted, countStarted } from './count-command.ts';
 import { lastLook } from './last-look.ts';
 import { putMarks, removeMarks } from './marks.ts';
 import type { DisruptionMetrics } from './metrics.ts';
@@ -148,7 +141,7 @@ export class CommandQueue {
       isProven: false,
     };
     this.running.add(run);
-    this.count(command);
+    countStarted(this.parts.metrics, command);
     log.info('disrupting node(s)', {
       controller: 'disruption',
       command: startedText(command, id),
@@ -177,27 +170,11 @@ export class CommandQueue {
     for (const { machine, name } of command.members) {
       const claimName = machine.claim?.metadata.name ?? '';
       const claim = await requestReboot(this.context, claimName, command.repair);
-      this.countDisrupted(command, claim);
+      countDisrupted(this.parts.claims, command, claim);
       this.queued.delete(claimName);
       log.info('rebooting node', { controller: 'disruption', Node: { name }, NodeClaim: { name: claimName } });
     }
-    this.count(command);
-  }
-
-  private countDisrupted(command: Command, claim: NodeClaim): void {
-    const { claims } = this.parts;
-    const { name = '' } = claim.metadata;
-    claims.countDisrupted(claim, command.reason.toLowerCase(), movedBy(command, name));
-    const { repair } = command;
-    if (repair === undefined) return;
-    const bound = repair.graceMs === 0 ? 'forceful' : 'eventual';
-    claims.unhealthyDisrupted.add({
-      condition: snakeCase(repair.condition),
-      nodepool: claim.metadata.labels?.[label.nodePool] ?? '',
-      capacity_type: claim.metadata.labels?.[label.capacityType] ?? '',
-      image_id: claim.status?.imageID ?? '',
-      termination_mode: repair.graceMs === undefined ? terminationMode(claim) : bound,
-    });
+    countStarted(this.parts.metrics, command);
   }
 
   /** A command that only deletes goes on with the nodes that could be marked; one that replaces needs them all. */
@@ -306,7 +283,7 @@ export class CommandQueue {
 
   private async deleteAll(run: Running): Promise<void> {
     const { cluster } = this.context;
-    const { report } = this.parts;
+    const { report, claims } = this.parts;
     const { reason, repair } = run.command;
     await Promise.all(
       run.claims.map(async (name) => {
@@ -320,7 +297,7 @@ export class CommandQueue {
           silent: true,
         });
         report.terminating(claim, node, reason);
-        this.countDisrupted(run.command, claim);
+        countDisrupted(claims, run.command, claim);
       }),
     );
   }
@@ -340,10 +317,7 @@ export class CommandQueue {
         run.replacements.map(({ name }) => name),
       );
     }
-    const decision = decisionOf(run.command);
-    const { reason, consolidationType } = run.command;
-    const labels = { decision, reason: reason.toLowerCase(), consolidation_type: consolidationType };
-    metrics.queueFailures.add(labels, failed);
+    metrics.queueFailures.add(commandLabels(run.command), failed);
   }
 
   /** Nodes that leave already keep their marks; a mark that cannot be taken off now goes with the next round's clean-up. */
@@ -353,38 +327,12 @@ export class CommandQueue {
     await Promise.allSettled(names.filter(isStaying).map((name) => removeMarks(this.context, name)));
   }
 
-  private count(command: Command): void {
-    const { metrics } = this.parts;
-    const labels = {
-      decision: decisionOf(command),
-      reason: command.reason.toLowerCase(),
-      consolidation_type: command.consolidationType,
-    };
-    metrics.decisions.add(labels);
-    for (const nodepool of new Set(command.members.map((member) => member.poolName ?? ''))) {
-      metrics.decisionsByPool.add({ nodepool, ...labels });
-      if (command.terminateFirst === undefined) continue;
-      const { reason } = labels;
-      metrics.terminateFirst.add({ nodepool, reason, terminate_first_reason: command.terminateFirst });
-    }
-  }
-
   private newId(): string {
     this.sequence += 1;
     const part = (digits: number): string =>
       Array.from({ length: digits }, () => Math.floor(this.context.random() * 16).toString(16)).join('');
     return `${part(8)}-${part(4)}-4${part(3)}-8${part(3)}-${part(6)}${this.sequence.toString(16).padStart(6, '0')}`;
   }
-}
-
-/** What metrics say about a node that leaves: the policy that let it go, and the pods that move. */
-function movedBy({ members, consolidationType }: Command, claim: string): { policy: string; pods: number } {
-  const member = members.find((each) => each.machine.claim?.metadata.name === claim);
-  if (member === undefined) return { policy: '', pods: 0 };
-  return {
-    policy: consolidationType === '' ? '' : snakeCase(policyOf(member)),
-    pods: podCount({ members: [member] }),
-  };
 }
 
 /** What a line says about a planned replacement; its types only where it is the only one. */

@@ -2,9 +2,11 @@
 // alert leads to a known failure.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { prometheusMetrics } from '../src/telemetry/index.ts';
-import { alerts, chosenIn, dashboardJson, dashboards, mixinLibsonnet, rulesYaml } from './monitoring.ts';
-import { readExpression, withMatchers } from './promql.ts';
+import { prometheusMetrics } from '../../src/telemetry/index.ts';
+import { readExpression, withMatchers } from '../promql.ts';
+import { alerts } from './alerts.ts';
+import { dashboards } from './panels.ts';
+import { chosenIn, dashboardJson, mixinLibsonnet, rulesYaml } from './render.ts';
 
 const known = new Map<string, Set<string>>();
 for (const line of readFileSync('docs/reference/metrics.md', 'utf8').split('\n')) {
