@@ -77,4 +77,9 @@ export const commands: CommandDefinition[] = [
     summary: 'say what Kerf would have done beside the autoscaler in charge',
     load: () => import('./shadow/shadow.ts'),
   },
+  {
+    name: 'completion',
+    summary: 'print the completion of a shell: commands, flags and their values',
+    load: () => import('./completion/completion.ts'),
+  },
 ];

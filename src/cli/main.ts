@@ -1,12 +1,11 @@
 // Entry point of the `kerf` command: parses the command line, loads the one command asked for, and turns what it says
 // into an exit code. Errors are printed once, here, with their code.
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import pc from 'picocolors';
 import { KerfError, messageOf } from '../base/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from './command.ts';
-import { commands } from './commands.ts';
 import { visible } from './output/visible.ts';
-import { version } from './version.ts';
+import { programFor } from './program.ts';
 
 const terminal: Terminal = {
   stdin: process.stdin,
@@ -36,20 +35,8 @@ const runner: CommandRunner =
   };
 
 async function main(argv: string[]): Promise<void> {
-  const program = new Command('kerf')
-    .description('A node autoscaler for Kubernetes on AWS that plans before it acts and explains what it did.')
-    .version(version, '-V, --version')
-    .helpCommand('help [command]', 'show help for a command')
-    .showHelpAfterError('(add --help for the flags and examples)')
-    .exitOverride();
-  const asked = argv.find((arg) => !arg.startsWith('-'));
-  const target = asked === 'help' ? argv[argv.indexOf('help') + 1] : asked;
-  for (const definition of commands) {
-    const command = program.command(definition.name).description(definition.summary).exitOverride();
-    if (definition.name === target) (await definition.load()).configure(command, runner);
-    else command.allowUnknownOption().allowExcessArguments();
-  }
   try {
+    const program = await programFor(argv, runner);
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: 'user' });
   } catch (thrown) {

@@ -1,7 +1,7 @@
 // `kerf explain KIND NAME`: whether a node would be removed or replaced, what that saves, or everything that keeps it and
 // what to change, the first thing first; the same for all nodes of a pool; why a pod waits and what will become of it; where
 // a claim is on its way, and why a pool or node class is not ready, with the failures of the catalogue behind it.
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { atOnce, KerfError, parseTime } from '../../base/index.ts';
 import { clusterMoney, nodeVerdicts, Round, type Snapshot } from '../../core/index.ts';
 import { isTerminal } from '../../state/index.ts';
@@ -52,10 +52,17 @@ function subjectOf(kind: string): Subject {
   );
 }
 
+/** Shells complete its choices; short names and plurals are taken too, so commander is not asked to check them. */
+function kindArgument(): Argument {
+  const argument = new Argument('<kind>', 'what to explain');
+  argument.argChoices = [...subjects];
+  return argument;
+}
+
 export function configure(command: Command, run: CommandRunner): void {
   command
     .description('Say why a pod waits, or why a node stays, and what would happen to it.')
-    .argument('<kind>', `what to explain: ${subjects.join(', ')}`)
+    .addArgument(kindArgument())
     .argument('[name]', "its name; a pod's may be namespace/name; the cluster has none")
     .option('-n, --namespace <name>', 'namespace of the pod; by default it is looked for in all')
     .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
