@@ -14,10 +14,17 @@ const product = (instanceType: string, price: string): string =>
 const spotItem = (type: string, zone: string, price: string): string =>
   `<item><instanceType>${type}</instanceType><availabilityZone>${zone}</availabilityZone><spotPrice>${price}</spotPrice><timestamp>2026-01-01T00:00:00.000Z</timestamp></item>`;
 
+const deniedList = {
+  status: 400,
+  body: JSON.stringify({ __type: 'AccessDeniedException', message: 'nor for you' }),
+  headers: { 'content-type': 'application/x-amz-json-1.1' },
+};
+
 beforeAll(async () => {
   aws = await startAwsServer(({ headers, body }) => {
-    if (isRefusing) return ec2Error('UnauthorizedOperation', 403, 'not for you');
-    if (String(headers['x-amz-target'] ?? '').includes('GetProducts')) {
+    const isPriceList = String(headers['x-amz-target'] ?? '').includes('GetProducts');
+    if (isRefusing) return isPriceList ? deniedList : ec2Error('UnauthorizedOperation', 403, 'not for you');
+    if (isPriceList) {
       const list = body.includes('bare metal') ? [product('m5.metal', '9')] : [product('m5.large', '0.222')];
       return {
         status: 200,
@@ -85,5 +92,25 @@ test('prices that cannot be read are an error that says what to do, and no plan'
   isRefusing = true;
   const { code, out, err } = await plan('spot');
   expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toMatch(/cannot read the prices of eu-north-1 from AWS: .*leave out --live-prices/);
+  expect(err).toMatch(
+    /cannot read the prices of eu-north-1 from AWS: .*nor for you; not for you; leave out --live-prices/,
+  );
+});
+
+test('the flag has no effect on simulated nodes, and that is said', async () => {
+  const { code, err } = await runKerf(['plan', '-f', 'examples/plan/stateful.yaml', '--live-prices']);
+  expect(code).toBe(0);
+  expect(err).toContain('note: --live-prices has no effect: the NodePools are not of AWS');
+});
+
+test('a region that the subnets given are not in is a wrong flag, not a plan without types', async () => {
+  const { code, out, err } = await runKerf([
+    'plan',
+    '-f',
+    'examples/plan/mixed-sizes.yaml',
+    '--region',
+    'eu-central-1',
+  ]);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain('--region eu-central-1: the subnets and nodes given are in us-east-1a, us-east-1b, us-east-1c');
 });

@@ -55,13 +55,9 @@ async function pricesOfFamily(
     }
   }
   if (prices.size === 0) {
-    throw new KerfError(
-      'NoOnDemandPrices',
-      `no on-demand prices for ${family['productFamily']} in ${region}; the old ones stay`,
-      {
-        retryable: true,
-      },
-    );
+    throw new KerfError('NoOnDemandPrices', `no on-demand prices for ${family['productFamily']} in ${region}`, {
+      retryable: true,
+    });
   }
   return prices;
 }

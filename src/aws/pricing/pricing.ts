@@ -6,7 +6,7 @@
 import { DescribeSpotPriceHistoryCommand, type EC2Client } from '@aws-sdk/client-ec2';
 import type { PricingClient } from '@aws-sdk/client-pricing';
 import type { Clock } from '../../base/index.ts';
-import { KerfError } from '../../base/index.ts';
+import { KerfError, messageOf } from '../../base/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { type BuiltInTables, builtInPrices, builtInTables } from '../instance-types/built-in-tables.ts';
 import type { Prices } from '../instance-types/context.ts';
@@ -58,7 +58,10 @@ export class Pricing implements Prices {
   async refresh(): Promise<void> {
     const results = await Promise.allSettled([this.refreshOnDemand(), this.refreshSpot()]);
     const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-    if (errors.length > 1) throw new AggregateError(errors, 'neither on-demand nor spot prices could be read');
+    if (errors.length > 1) {
+      const why = [...new Set(errors.map(messageOf))].join('; ');
+      throw new AggregateError(errors, `neither on-demand nor spot prices could be read: ${why}`);
+    }
     if (errors.length === 1) throw errors[0];
   }
 
@@ -99,7 +102,7 @@ export class Pricing implements Prices {
       }
     }
     if (prices.length === 0) {
-      throw new KerfError('NoSpotPrices', `EC2 lists no spot prices for ${this.options.region}; the old ones stay`, {
+      throw new KerfError('NoSpotPrices', `EC2 lists no spot prices for ${this.options.region}`, {
         retryable: true,
       });
     }

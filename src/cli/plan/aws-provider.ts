@@ -13,6 +13,7 @@ export async function loadAws(objects: readonly SnapshotObject[], options: Provi
   const seen = zonesOf(objects);
   const region = options.region ?? (options.zones?.[0] ?? seen[0])?.replace(/[a-z]$/, '');
   checkZones(options.zones ?? [], region);
+  checkRegion(options.region, seen);
   const { livePrices, zones: asked, ...sizes } = options;
   const prices = livePrices === undefined ? undefined : await livePrices(region ?? 'us-east-1');
   const catalogue = await builtInCatalogue({
@@ -52,6 +53,15 @@ function checkZones(zones: readonly string[], region: string | undefined): void 
   throw new KerfError(
     'FlagsInvalid',
     `--zones ${odd} is not a zone of ${region}: write them like ${example},${example.slice(0, -1)}b`,
+  );
+}
+
+/** Types of a region are not offered in zones of another, so no pod would have a place. */
+function checkRegion(region: string | undefined, seen: readonly string[]): void {
+  if (region === undefined || seen.length === 0 || seen.some((zone) => zone.startsWith(region))) return;
+  throw new KerfError(
+    'FlagsInvalid',
+    `--region ${region}: the subnets and nodes given are in ${seen.slice(0, 3).join(', ')}; leave --region out, or leave status.subnets out of the node classes`,
   );
 }
 

@@ -41,6 +41,8 @@ export async function completeSnapshot(snapshot: Snapshot, options: CompletionOp
   const provider = needsProvider
     ? await loadProvider(options.provider ?? guessProvider(objects), objects, options)
     : undefined;
+  if (provider?.name !== 'aws')
+    for (const flag of awsFlags(options)) notes.add(`${flag} has no effect: ${whyNoEffect(provider)}`);
   const facts = factsFor(snapshot, provider, options.catalogue);
   const offered = needed.flatMap((pool) => typesFor(pool, { ...options, objects, facts, provider, notes }));
   const filled = await withOverlays(offered, objects, facts, notes);
@@ -59,6 +61,17 @@ export async function completeSnapshot(snapshot: Snapshot, options: CompletionOp
   };
   return { snapshot: withLaunchingClaims(completed, facts), notes: [...notes] };
 }
+
+/** Flags given that only EC2's figures depend on. */
+function awsFlags({ region, zones, livePrices }: CompletionOptions): string[] {
+  const given = { '--region': region, '--zones': zones, '--live-prices': livePrices };
+  return Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
+}
+
+const whyNoEffect = (provider: PlanProvider | undefined): string =>
+  provider === undefined
+    ? 'the snapshot has instance types of its own'
+    : 'the NodePools are not of AWS (no EC2NodeClass is named)';
 
 /** Pools that no controller has looked at yet, of a snapshot as of a file: the first that does finds them ready. */
 function withReadyPools(objects: SnapshotObject[], notes: Set<string>): SnapshotObject[] {

@@ -4,23 +4,18 @@ import { atOnce } from '../../base/index.ts';
 import {
   type Command,
   commandText,
-  countedTypes,
   decisionOf,
   firstOutcome,
-  insteadText,
   isWorthLookingAhead,
   methods,
   type NodeVerdict,
   nodeVerdicts,
   type PlanOptions,
-  plainText,
   Round,
   type Snapshot,
   type Way,
   wayAhead,
 } from '../../core/index.ts';
-import { counted, type Paint, table } from '../output/index.ts';
-import { perHour, perMonth, price } from './money.ts';
 
 export interface ConsolidationPlan {
   apiVersion: 'kerf/v1';
@@ -41,7 +36,7 @@ export interface ConsolidationPlan {
   nodes: NodeVerdict[];
 }
 
-interface NextCommand {
+export interface NextCommand {
   reason: string;
   decision: string;
   command: string;
@@ -93,68 +88,4 @@ function nextOf(command: Command): NextCommand {
     ),
     savingsPerHour: command.savings,
   };
-}
-
-/** Lines of the table before the rest is left to -o json. */
-const mostLines = 60;
-
-export function renderConsolidation(plan: ConsolidationPlan, paint: Paint): string {
-  const { next, nodes } = plan;
-  const sections = [`${counted(nodes.length, 'node')}, ${price(plan.pricePerHour)}.\n`];
-  if (next === undefined) sections.push('Nothing would be removed or replaced now.\n');
-  else sections.push(`${paint.bold('Next')}\n${commandLines(next)}`);
-  const { way } = plan;
-  if (way !== undefined && way.commands.length > 1) {
-    const later = way.commands.slice(1).map(commandLines).join('');
-    const saved = plan.pricePerHour - way.pricePerHour;
-    const end = `  in the end ${price(way.pricePerHour)}, saving ${price(saved)}, after moving ${counted(way.evictions, 'pod')}\n`;
-    sections.push(`${paint.bold('Then, if nothing else changes')}\n${later}${end}`);
-  }
-  const rows = nodes
-    .slice(0, mostLines)
-    .map((node) => [
-      node.node,
-      node.nodePool ?? '',
-      node.instanceType ?? '',
-      perHour(node.pricePerHour),
-      node.verdict,
-      node.savingsPerHour > 0 ? perMonth(node.savingsPerHour) : '',
-      whyOf(node),
-    ]);
-  const columns = [
-    { title: 'node' },
-    { title: 'pool' },
-    { title: 'type' },
-    { title: '$/hour', align: 'right' as const },
-    { title: 'alone' },
-    { title: 'saves $/month', align: 'right' as const },
-    { title: 'why' },
-  ];
-  const drawn = table(columns, rows, { indent: '  ', heading: paint.dim });
-  const left = nodes.length > mostLines ? `  and ${nodes.length - mostLines} more; -o json has them all\n` : '';
-  if (nodes.length > 0) sections.push(`${paint.bold('Each node by itself')}\n${drawn}${left}`);
-  return sections.join('\n');
-}
-
-function commandLines({ command, reason, replacements, savingsPerHour }: NextCommand): string {
-  const instead = replacements.length === 0 ? '' : comingText(replacements);
-  return `  ${command} (${reason})${instead}\n  saves ${price(savingsPerHour)}\n`;
-}
-
-/** Of one new node its cheapest types; of several how many of which come. */
-function comingText(replacements: NextCommand['replacements']): string {
-  const [only] = replacements;
-  if (replacements.length > 1)
-    return ` by ${countedTypes(replacements.map(({ instanceTypes: [first = ''] }) => first))}`;
-  return only === undefined || only.instanceTypes.length === 0
-    ? ''
-    : ` by ${only.instanceTypes.slice(0, 3).join(', ')}`;
-}
-
-function whyOf({ reason, replacements, blockers }: NodeVerdict): string {
-  if (reason !== undefined) {
-    return replacements === undefined ? reason : `${reason}: ${insteadText({ replacements })} instead`;
-  }
-  const [first, ...more] = blockers;
-  return `${first === undefined ? '' : plainText(first)}${more.length > 0 ? ` (and ${more.length} more)` : ''}`;
 }

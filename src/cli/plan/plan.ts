@@ -131,11 +131,16 @@ async function runPlan(outer: Terminal, flags: PlanFlags): Promise<number> {
 async function consolidateOnce(terminal: Terminal, flags: PlanFlags, progress: Progress): Promise<number> {
   const snapshot = await loadSnapshot(terminal, flags, flags.filename ?? [], progress);
   progress.show(() => 'looking for nodes that could go');
-  const { planConsolidation, renderConsolidation } = await import('./consolidate.ts');
+  const [{ planConsolidation }, { renderConsolidation }] = await Promise.all([
+    import('./consolidate.ts'),
+    import('./render-consolidation.ts'),
+  ]);
   const plan = planConsolidation(snapshot, await deviceSelectors(snapshot));
   progress.clear();
   const text =
-    flags.output === 'table' ? renderConsolidation(plan, paintFor(terminal)) : await serialize(plan, flags.output);
+    flags.output === 'table'
+      ? renderConsolidation(plan, { paint: paintFor(terminal), ...widestLineOf(terminal) })
+      : await serialize(plan, flags.output);
   terminal.out(text);
   return exitCode.ok;
 }
