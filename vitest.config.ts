@@ -15,7 +15,7 @@ const awsEmulator = 'test/setup/global-aws-emulator.ts';
 const freshFastCheck = join(import.meta.dirname, 'test/campaigns/fresh-fast-check.ts');
 /** Test files with properties that need nothing but processors. */
 const withProperties = (): string[] =>
-  globSync('src/**/*.test.ts', { cwd: import.meta.dirname }).filter((file) =>
+  globSync(['src/**/*.test.ts', 'test/planner/**/*.test.ts'], { cwd: import.meta.dirname }).filter((file) =>
     readFileSync(join(import.meta.dirname, file), 'utf8').includes("from 'fast-check'"),
   );
 

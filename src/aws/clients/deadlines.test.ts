@@ -61,8 +61,15 @@ const calls: Record<string, (of: AwsClients) => Promise<unknown>> = {
   sqs: ({ sqs }) => sqs.send(new ReceiveMessageCommand({ QueueUrl: `${url}/queue` })),
   ssm: ({ ssm }) => ssm.send(new GetParameterCommand({ Name: 'a' })),
   sts: ({ sts }) => sts.send(new GetCallerIdentityCommand({})),
-  'zonal shift': ({ zonalShift }) => zonalShift.appliedShifts('arn:aws:eks:eu-west-1:1:cluster/a'),
+  zonalShift: ({ zonalShift }) => zonalShift.appliedShifts('arn:aws:eks:eu-west-1:1:cluster/a'),
+  'json, KMS': ({ json }) => json.ask('kms', 'DescribeKey', { KeyId: 'a' }),
+  'json, EventBridge': ({ json }) => json.ask('events', 'ListRules', {}),
 };
+
+test('no client is left out below', async () => {
+  const { region: _region, destroy: _destroy, ...all } = await open();
+  expect([...new Set(Object.keys(calls).map((name) => name.split(',')[0]))].sort()).toEqual(Object.keys(all).sort());
+});
 
 describe.each(Object.keys(calls))('%s', (name) => {
   test.each<[string, typeof answer]>([
