@@ -23,6 +23,7 @@ describe('a body that says 200 is a list only if it says so itself', () => {
     ['items that are an object', list({ items: {} })],
     ['items without names', list({ items: [{}] })],
     ['items of another kind', list({ items: [{ kind: 'Pod', metadata: { name: 'a' } }] })],
+    ['a list whose last page leaves some out', list({ metadata: { ...metadata, remainingItemCount: 2 } })],
     ['text', 'ok'],
     ['null', null],
   ])('%s', (_, body) => {
@@ -59,6 +60,16 @@ test('an object is one of the kind asked for, with a name', () => {
   for (const body of [undefined, {}, [], { metadata: { name: 'a' } }, { ...claim, kind: 'Pod' }, { kind: 'NodeClaim' }])
     expect(() => checkedObject(body, 'NodeClaim', 'get nodeclaims/a')).toThrow(/cannot get nodeclaims\/a/);
   expect(isNamed({ metadata: { name: '' } }, 'Pod')).toBe(false);
+});
+
+test('an object is the one asked for: answers that were swapped on the way are not taken', () => {
+  const pod = { kind: 'Pod', metadata: { name: 'a', namespace: 'x' } };
+  expect(checkedObject(pod, 'Pod', 'get', { name: 'a', namespace: 'x' })).toBe(pod);
+  for (const ref of [
+    { name: 'b', namespace: 'x' },
+    { name: 'a', namespace: 'y' },
+  ])
+    expect(() => checkedObject(pod, 'Pod', 'get pods', ref)).toThrow(/cannot get pods: the answer is not/);
 });
 
 test('the answer to a question has no name, but a status', () => {

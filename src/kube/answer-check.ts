@@ -1,7 +1,7 @@
 // Whether a body is an answer to what was asked. A proxy, a load balancer or a broken aggregation layer may say 200 to
 // anything, with `{}`, `[]` or a page about itself; taken for a list, that is an empty cluster, and machines are terminated
 // for having no owner. So an answer counts only if it says that it is one: its kind, its version, names in its objects.
-import { KubeError, type KubeObject } from '../ports/index.ts';
+import { KubeError, type KubeObject, type ObjectRef } from '../ports/index.ts';
 
 interface RawList {
   kind?: unknown;
@@ -27,6 +27,9 @@ export function checkedList(answer: unknown, kind: string, call: string): Checke
   const list: unknown[] = items ?? [];
   for (const item of list) if (!isNamed(item, kind)) throw notAnAnswer(item, wanted, call);
   const { continue: next, remainingItemCount } = metadata ?? {};
+  // A last page that leaves objects out is a list that was cut on the way.
+  if (typeof remainingItemCount === 'number' && remainingItemCount > 0 && !next)
+    throw notAnAnswer(answer, wanted, call);
   return {
     items: list as KubeObject[],
     resourceVersion: version,
@@ -35,11 +38,15 @@ export function checkedList(answer: unknown, kind: string, call: string): Checke
   };
 }
 
-/** One object of this kind, as reads and writes return it. */
-export function checkedObject(answer: unknown, kind: string, call: string): KubeObject {
+/** One object of this kind, as reads and writes return it; the one at `ref`, where one was asked for. */
+export function checkedObject(answer: unknown, kind: string, call: string, ref?: ObjectRef): KubeObject {
   if (!isRecord(answer) || answer['kind'] !== kind || !(isReview(answer, kind) || isNamed(answer, kind)))
     throw notAnAnswer(answer, `a ${kind}`, call);
-  return answer as unknown as KubeObject;
+  const object = answer as unknown as KubeObject;
+  // What is between us may swap answers of one connection.
+  if (ref !== undefined && (object.metadata.name !== ref.name || object.metadata.namespace !== ref.namespace))
+    throw notAnAnswer(answer, `the ${kind} that was asked for`, call);
+  return object;
 }
 
 /** The answer to a question (SubjectAccessReview and the like) is not stored and has no name, but a status. */

@@ -97,8 +97,9 @@ test('calls carry credentials, our user agent and the wish for JSON', async () =
 
 test('each verb has its method, path, query and body', async () => {
   const { kube, seen } = await serve(({ url = '' }, response) => {
-    const kind = url.includes('nodeclaims') ? 'NodeClaim' : url.includes('/nodes/') ? 'Node' : 'Pod';
-    json(response, 200, { kind, metadata: { name: 'x' } });
+    if (url.includes('nodeclaims')) json(response, 200, { kind: 'NodeClaim', metadata: { name: 'c1' } });
+    else if (url.includes('/nodes/')) json(response, 200, { kind: 'Node', metadata: { name: 'a/b' } });
+    else json(response, 200, { kind: 'Pod', metadata: web });
   });
   await kube.get(nodes, { name: 'a/b' });
   await kube.create(pods, pod(), { dryRun: true, fieldManager: 'kerf' });
@@ -230,6 +231,28 @@ test('an answer that is no Status, as proxies give, is understood by its code', 
     retryable: true,
     message: 'the server answered 502: <html>Bad Gateway</html>',
   });
+});
+
+test('that an object is gone is said by the API server itself, not by what is before it', async () => {
+  const { kube } = await serve((_, response) => {
+    response.writeHead(404);
+    response.end('404 page not found\n');
+  });
+  const calls = [
+    kube.get(claims, { name: 'a' }),
+    kube.delete(claims, { name: 'a' }),
+    kube.patch(claims, { name: 'a' }, { type: 'merge', body: {} }),
+  ];
+  for (const call of calls) await expect(call).rejects.toMatchObject({ reason: 'Transport', retryable: true });
+  // A kind that is not served is answered so.
+  await expect(kube.list(claims)).rejects.toMatchObject({ reason: 'NotFound', status: 404 });
+});
+
+test('an object that was not asked for is not taken for the one that was', async () => {
+  const { kube } = await serve((_, response) =>
+    json(response, 200, { kind: 'NodeClaim', apiVersion: 'karpenter.sh/v1', metadata: { name: 'other' } }),
+  );
+  await expect(kube.get(claims, { name: 'a' })).rejects.toMatchObject({ reason: 'Transport' });
 });
 
 test('429 and 503 with Retry-After are waited for and repeated, a few times', async () => {

@@ -68,7 +68,8 @@ export class KubeClient implements Kube {
 
   async get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options: CallOptions = {}): Promise<T> {
     const { path, label } = placeOf(resource, ref);
-    return this.object<T>(resource, { method: 'GET', path, call: `get ${label}`, signal: options.signal });
+    const call: Call = { method: 'GET', path, call: `get ${label}`, isAboutObject: true, signal: options.signal };
+    return this.object<T>(resource, call, { ref });
   }
 
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
@@ -115,12 +116,35 @@ export class KubeClient implements Kube {
     // Only the collection takes a POST of a whole object; subresources are written with replace and patch.
     const { path, label } = placeOf(resource, collection(object.metadata.namespace));
     const name = object.metadata.name ?? `${object.metadata.generateName ?? ''}…`;
-    return this.write<T>(resource, 'POST', path, `create ${label}/${name}`, complete(resource, object), options);
+    const call = `create ${label}/${name}`;
+    return this.object<T>(
+      resource,
+      {
+        method: 'POST',
+        path: withQuery(path, writeQuery(options)),
+        call,
+        body: complete(resource, object),
+        signal: options.signal,
+      },
+      options,
+    );
   }
 
   async replace<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
-    const { path, label } = placeOf(resource, refOf(object), options.subresource);
-    return this.write<T>(resource, 'PUT', path, `replace ${label}`, complete(resource, object), options);
+    const ref = refOf(object);
+    const { path, label } = placeOf(resource, ref, options.subresource);
+    return this.object<T>(
+      resource,
+      {
+        method: 'PUT',
+        path: withQuery(path, writeQuery(options)),
+        call: `replace ${label}`,
+        isAboutObject: true,
+        body: complete(resource, object),
+        signal: options.signal,
+      },
+      { ...options, ref },
+    );
   }
 
   async patch<T extends KubeObject>(
@@ -137,11 +161,12 @@ export class KubeClient implements Kube {
         method: 'PATCH',
         path: withQuery(path, query),
         call: `patch ${label}`,
+        isAboutObject: true,
         body: patch.body,
         contentType: patchTypes[patch.type],
         signal: options.signal,
       },
-      options.subresource,
+      { ...options, ref },
     );
   }
 
@@ -151,6 +176,7 @@ export class KubeClient implements Kube {
       method: 'DELETE',
       path,
       call: `delete ${label}`,
+      isAboutObject: true,
       body: deleteOptions(options),
       signal: options.signal,
     });
@@ -248,22 +274,13 @@ export class KubeClient implements Kube {
     await this.transport.close();
   }
 
-  private async write<T extends KubeObject>(
-    resource: Resource<T>,
-    method: 'POST' | 'PUT',
-    path: string,
-    call: string,
-    body: unknown,
-    options: WriteOptions,
+  private async object<T extends KubeObject>(
+    resource: Resource,
+    call: Call,
+    { subresource, ref }: { subresource?: Subresource; ref?: ObjectRef },
   ): Promise<T> {
-    const query = writeQuery(options);
-    const asked: Call = { method, path: withQuery(path, query), call, body, signal: options.signal };
-    return this.object<T>(resource, asked, options.subresource);
-  }
-
-  private async object<T extends KubeObject>(resource: Resource, call: Call, subresource?: Subresource): Promise<T> {
     const kind = subresource === 'scale' ? 'Scale' : resource.kind;
-    const answer = checkedObject(await this.transport.json(call), kind, call.call);
+    const answer = checkedObject(await this.transport.json(call), kind, call.call, ref);
     return finished<T>(answer, apiVersionOf(resource), resource.kind);
   }
 }

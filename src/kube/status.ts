@@ -1,6 +1,7 @@
 // A failed answer of an API server turned into a KubeError: the server's own words where it gave any (a Status object),
 // otherwise what the HTTP status means.
 import { KubeError } from '../ports/index.ts';
+import { notAnAnswer } from './answer-check.ts';
 
 interface Status {
   kind?: string;
@@ -28,8 +29,16 @@ const reasonOfStatus: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** From the body of an answer that is not a success. */
-export function errorFromAnswer(httpStatus: number, body: string, call: string, retryAfterSeconds?: number): KubeError {
+/**
+ * From the body of an answer that is not a success. That one object is gone is proof for much; `isAboutObject` takes it only
+ * in the API server's own words, not from a proxy that does not know the path.
+ */
+export function errorFromAnswer(
+  httpStatus: number,
+  body: string,
+  { call, isAboutObject = false }: { call: string; isAboutObject?: boolean | undefined },
+  retryAfterSeconds?: number,
+): KubeError {
   let status: Status = {};
   try {
     const parsed: unknown = JSON.parse(body);
@@ -37,6 +46,8 @@ export function errorFromAnswer(httpStatus: number, body: string, call: string, 
   } catch {
     // A proxy or load balancer answered; its text is all there is.
   }
+  if (status.kind !== 'Status' && httpStatus === 404 && isAboutObject)
+    return notAnAnswer(body.trim(), 'one of the API server', call);
   if (status.kind !== 'Status') status = { message: `the server answered ${httpStatus}: ${body.slice(0, 200).trim()}` };
   return errorFromStatus({ ...status, code: status.code || httpStatus }, call, retryAfterSeconds);
 }

@@ -25,6 +25,8 @@ export interface Call {
   path: string;
   /** What it does, for errors: `patch nodeclaims/default-x7k2p/status`. */
   call: string;
+  /** One object that may not be there. */
+  isAboutObject?: boolean;
   body?: unknown;
   contentType?: string;
   /** False: a 429 is an answer (an eviction refused by a budget), not a request to wait. */
@@ -188,7 +190,7 @@ export class Transport {
         if (attempt === 1 && this.options.access.credentials.rejected()) continue;
         throw this.notAccepted(call);
       }
-      const error = errorFromAnswer(answer.statusCode, text, call.call, waitSeconds);
+      const error = errorFromAnswer(answer.statusCode, text, call, waitSeconds);
       const isBusy = answer.statusCode === 429 || answer.statusCode >= 500;
       if (!isBusy || waitSeconds === undefined || call.waitsWhenBusy === false || attempt > mostRepeats) throw error;
       if (waitSeconds > longestWaitSeconds) throw error;
