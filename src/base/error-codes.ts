@@ -38,6 +38,7 @@ export const errorCodes = {
   FlagsInvalid: 'flags contradict each other, or their values cannot be used together',
   InputUnreadable: 'a file for kerf doctor does not exist or cannot be read',
   InstanceForeign: 'an instance does not belong to this cluster and is left alone',
+  InstanceUnreadable: 'EC2 described an instance without its type or zone; nothing is concluded from it',
   InstanceProfileNotMade: 'an instance profile could not be created',
   InstanceProfileUnknown: 'an instance profile could not be looked up',
   InterruptionUnreadable: 'a message of the interruption queue is not an EventBridge event',

@@ -88,6 +88,16 @@ describe('getting', () => {
     expect(ec2.calls).toHaveLength(2);
   });
 
+  test('an answer that says nothing of its zone or type is not the end of a machine', async () => {
+    there = [machine('i-1', { Placement: undefined })];
+    await expect(after(instances.get('i-1', { isFresh: true }))).rejects.toMatchObject({
+      code: 'InstanceUnreadable',
+      retryable: true,
+    });
+    await expect(after(instances.delete('i-1'))).rejects.toMatchObject({ code: 'InstanceUnreadable' });
+    expect(ec2.inputs('TerminateInstances')).toEqual([]);
+  });
+
   test('an unknown, a terminated and a refused id are not found, and forgotten', async () => {
     await after(instances.get('i-1'));
     there = [];

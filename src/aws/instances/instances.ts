@@ -77,6 +77,11 @@ export class Instances {
       throw error;
     });
     const instance = described && this.read(described);
+    // It is there, whatever else is missing: no one may conclude that it is gone.
+    if (described !== undefined && instance === undefined)
+      throw new KerfError('InstanceUnreadable', `EC2 described instance ${id} without its type or zone; trying again`, {
+        retryable: true,
+      });
     if (instance === undefined || instance.state === 'terminated') {
       this.seen.delete(id);
       throw new CloudError('notFound', `EC2 has no instance ${id}`);

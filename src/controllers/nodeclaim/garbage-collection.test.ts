@@ -52,6 +52,18 @@ describe('a claim whose machine is gone', () => {
     expect(await bench.isGone()).toBe(true);
   });
 
+  test('is kept while its node is Ready as it is stored, whatever the cache shows', async () => {
+    await make({ node: notReady, claim: { status: { nodeName: 'a' } } });
+    const catchUp = bench.storedOtherwise(resources.nodes, (nodes) =>
+      nodes.map((node) => ({ ...node, status: { conditions: [{ type: 'Ready', status: 'True' }] } })),
+    );
+    await bench.run(10 * interval);
+    expect(await bench.isGone()).toBe(false);
+    catchUp();
+    await bench.run(interval);
+    expect(await bench.isGone()).toBe(true);
+  });
+
   test('is left to the registration timeout if it never registered', async () => {
     await make({ node: false, conditions: { Launched: 'True', Registered: 'Unknown', Initialized: 'Unknown' } });
     await bench.run(10 * interval);

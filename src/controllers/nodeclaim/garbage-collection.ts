@@ -1,12 +1,14 @@
 // nodeclaim.garbagecollection: claims whose machine vanished behind our back are deleted, so that their pods are planned
 // for again. A node that still reports Ready speaks against it, whatever the provider's list says; claims that never
 // registered are left to the liveness step. A provider's list may leave a machine out for a while, so it takes two looks,
-// the provider's word about the machine itself, and only a share of all claims goes per run.
+// the provider's word about the machine itself, a look at the Node as it is stored, and only a share of all claims goes
+// per run.
 import { conditionType, type NodeClaim } from '../../api/index.ts';
-import { isCloudError } from '../../ports/index.ts';
+import { isCloudError, type Node, resources } from '../../ports/index.ts';
 import { again, type Controller, type ControllerContext, untrustedClockMs } from '../context.ts';
 import { aboutClaim } from '../event-subjects.ts';
 import { Collection } from '../ownership/collection.ts';
+import { storedObject } from '../ownership/stored.ts';
 import { claimCondition } from './claim-conditions.ts';
 import type { ClaimMetrics } from './claim-metrics.ts';
 import { endClaim } from './end-claim.ts';
@@ -31,10 +33,13 @@ export function garbageCollectionController(context: ControllerContext, metrics:
     Boolean(claim.status?.providerID) &&
     claimCondition(claim, conditionType.registered)?.status === 'True';
 
-  const hasReadyNode = (providerID: string): boolean =>
-    cluster.nodes
-      .filedUnder(providerID)
-      .some(({ status }) => status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True'));
+  const hasReadyNode = (providerID: string): boolean => cluster.nodes.filedUnder(providerID).some(isReady);
+
+  const hasStoredReadyNode = async ({ status }: NodeClaim): Promise<boolean> => {
+    if (!status?.nodeName) return false;
+    const node = await storedObject(context, resources.nodes, status.nodeName);
+    return node !== undefined && node.spec?.providerID === status.providerID && isReady(node);
+  };
 
   const isMachineGone = async (claim: NodeClaim): Promise<boolean> => {
     try {
@@ -52,7 +57,7 @@ export function garbageCollectionController(context: ControllerContext, metrics:
   };
 
   const collect = async (claim: NodeClaim): Promise<void> => {
-    if (!(await isMachineGone(claim))) return;
+    if (!(await isMachineGone(claim)) || (await hasStoredReadyNode(claim))) return;
     await endClaim(context, claim, {
       code: 'MachineGone',
       message: 'its machine is gone: the provider no longer has it',
@@ -87,3 +92,6 @@ export function garbageCollectionController(context: ControllerContext, metrics:
     },
   };
 }
+
+const isReady = ({ status }: Node): boolean =>
+  status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;

@@ -3,7 +3,7 @@
 
 import { type Condition, type NodeClaim } from '../../api/index.ts';
 import { conditionOf } from '../../base/index.ts';
-import { isKubeError, type Node, type Pod, resources } from '../../ports/index.ts';
+import { isKubeError, type KubeObject, type Node, type Pod, resources } from '../../ports/index.ts';
 import type { Controller, ControllerContext, ControllerSettings } from '../context.ts';
 import { EvictionQueue } from '../eviction/eviction-queue.ts';
 import { nodeTerminationController } from '../node/termination/controller.ts';
@@ -29,10 +29,10 @@ export interface PodParts {
   status?: Partial<NonNullable<Pod['status']>>;
 }
 
-/** The claim as if no one had asked for its deletion. */
-export function asStaying(claim: NodeClaim): NodeClaim {
-  const { deletionTimestamp: _, ...metadata } = claim.metadata;
-  return { ...claim, metadata };
+/** The object as if no one had asked for its deletion. */
+export function asStaying<T extends KubeObject>(object: T): T {
+  const { deletionTimestamp: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 export type LifecycleBench = Awaited<ReturnType<typeof openLifecycle>>;

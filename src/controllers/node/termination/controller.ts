@@ -6,7 +6,7 @@ import { KerfError, parseTime } from '../../../base/index.ts';
 import { isCloudError, isKubeError, type Node, resources } from '../../../ports/index.ts';
 import { done, type Outcome } from '../../../runtime/index.ts';
 import { hasTerminationFinalizer } from '../../../state/index.ts';
-import { type Controller, type ControllerContext, concurrencyFor, ownKey, source } from '../../context.ts';
+import { again, type Controller, type ControllerContext, concurrencyFor, ownKey, source } from '../../context.ts';
 import { aboutNode } from '../../event-subjects.ts';
 import type { EvictionQueue } from '../../eviction/eviction-queue.ts';
 import { isManagedNode } from '../../managed.ts';
@@ -14,8 +14,12 @@ import type { ClaimMetrics } from '../../nodeclaim/claim-metrics.ts';
 import { endClaim } from '../../nodeclaim/end-claim.ts';
 import type { MachineRemoval } from '../../nodeclaim/machine-removal.ts';
 import { nodeClaims } from '../../own-resources.ts';
+import { storedObject } from '../../ownership/stored.ts';
 import { patchObject } from '../../writes.ts';
 import { type Departure, stagesOf } from './stages.ts';
+
+/** A cache that disagrees with what is stored catches up sooner. */
+const unprovenMs = 10_000;
 
 export function nodeTerminationController(
   context: ControllerContext,
@@ -28,8 +32,10 @@ export function nodeTerminationController(
 
   const terminate = async (found: Node): Promise<Outcome> => {
     const claim = claimOf(found);
-    if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)
+    if (claim !== undefined && claim.metadata.deletionTimestamp === undefined) {
+      if (!(await isStoredAsLeaving(found))) return again(unprovenMs);
       await endClaim(context, claim, { code: 'NodeDeleted', message: `its Node ${found.metadata.name} was deleted` });
+    }
     if (!isReady(found) && (await isMachineGone(found))) return release(found);
     // A moment that only a wrong clock has reached forces nothing.
     const deadlineMs = time.problem() === undefined ? deadlineOf(found, claim) : undefined;
@@ -41,6 +47,18 @@ export function nodeTerminationController(
       departure = { ...departure, claim: result.claim };
     }
     return release(node);
+  };
+
+  /** A cache may be behind a server that was restored from a backup: a claim ends for what is stored. */
+  const isStoredAsLeaving = async ({ metadata: { name = '', uid } }: Node): Promise<boolean> => {
+    const stored = await storedObject(context, resources.nodes, name);
+    const isLeaving = stored?.metadata.uid === uid && stored?.metadata.deletionTimestamp !== undefined;
+    if (!isLeaving)
+      log.info('keeping nodeclaim for now: its node as it is stored is not being deleted', {
+        controller: 'node.termination',
+        Node: { name },
+      });
+    return isLeaving;
   };
 
   /** None if there are several: then it is unknown which one speaks for the node. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { resources } from '../../../ports/index.ts';
+import { type Node, resources } from '../../../ports/index.ts';
 import { nodeClaims } from '../../own-resources.ts';
 import { asStaying, type LifecycleBench, openLifecycle } from '../../testing/lifecycle.testing.ts';
 
@@ -74,6 +74,22 @@ describe('a deleted node', () => {
     expect((await bench.condition('Drained'))?.status).toBe('Unknown');
     catchUp();
     await bench.run(30_000);
+    expect([await bench.isNodeGone(), bench.cloud.machines.size]).toEqual([true, 0]);
+  });
+
+  test.each<[string, (node: Node) => Node | undefined]>([
+    ['has it as one that stays', asStaying],
+    ['has another of that name', (node) => ({ ...node, metadata: { ...node.metadata, uid: 'another' } })],
+    ['does not have it', () => undefined],
+  ])('does not end its claim while the API server %s', async (_, change) => {
+    await bench.makeMachine();
+    const catchUp = bench.storedOtherwise(resources.nodes, (nodes) => nodes.flatMap((node) => change(node) ?? []));
+    await deleteNode();
+    await bench.run(60_000);
+    expect((await bench.claim()).metadata.deletionTimestamp).toBeUndefined();
+    expect(bench.cloud.deletions).toEqual([]);
+    catchUp();
+    await bench.run(40_000);
     expect([await bench.isNodeGone(), bench.cloud.machines.size]).toEqual([true, 0]);
   });
 

@@ -37,6 +37,38 @@ describe('a claim that is not launched', () => {
   });
 });
 
+test('a claim that only the cache has as not launched is kept', async () => {
+  bench.cloud.createError = new CloudError('createFailed', 'no');
+  await bench.makeClaim();
+  // Another replica launched it, and its node runs; the watch of this one has said nothing since.
+  const launched = { type: 'Launched', status: 'True', reason: 'Launched', message: '' };
+  const catchUp = bench.storedOtherwise(nodeClaims, (claims) =>
+    claims.map((claim) => ({
+      ...claim,
+      status: {
+        ...claim.status,
+        providerID: 'kwok://elsewhere',
+        conditions: [{ ...launched, lastTransitionTime: bench.nowPlus(0) }],
+      },
+    })),
+  );
+  await bench.run(20 * minute);
+  expect(await bench.isGone()).toBe(false);
+  catchUp();
+  await bench.run(2 * minute);
+  expect(await bench.isGone()).toBe(true);
+});
+
+test('a claim whose time is up is kept while the API server does not say how it is stored', async () => {
+  bench.cloud.createError = new CloudError('createFailed', 'no');
+  await bench.makeClaim();
+  bench.storedOtherwise(nodeClaims, () => {
+    throw new KubeError({ status: 504, reason: 'Timeout', message: 'no answer' });
+  });
+  await bench.run(20 * minute);
+  expect(await bench.isGone()).toBe(false);
+});
+
 describe('a claim whose node does not register', () => {
   test('is given up fifteen minutes after it was made, and its machine with it', async () => {
     await bench.makeClaim();

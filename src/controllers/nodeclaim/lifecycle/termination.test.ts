@@ -80,6 +80,42 @@ describe('a deleted claim', () => {
     expect([await bench.isGone(), bench.cloud.deletions]).toEqual([false, []]);
   });
 
+  test('keeps its node while the API server has it as one that stays', async () => {
+    await bench.makeMachine();
+    const catchUp = bench.storedOtherwise(nodeClaims, (claims) => claims.map(asStaying));
+    await deleteClaim();
+    await bench.run(60_000);
+    expect((await bench.node()).metadata.deletionTimestamp).toBeUndefined();
+    catchUp();
+    await bench.run(15_000);
+    expect((await bench.node()).metadata.deletionTimestamp).toBeDefined();
+  });
+
+  test('keeps node and machine while another claim that stays names the same machine', async () => {
+    await bench.makeMachine();
+    const { status } = await bench.claim();
+    await bench.machine('default', 'twin', {
+      node: false,
+      claim: { status: { providerID: status?.providerID ?? '' } },
+    });
+    await bench.run(100);
+    await deleteClaim();
+    await bench.run(60_000);
+    expect((await bench.node()).metadata.deletionTimestamp).toBeUndefined();
+    expect(bench.cloud.deletions).toEqual([]);
+    expect(bench.log.lines).toContainEqual(
+      expect.objectContaining({
+        message: 'keeping instance for now',
+        fields: expect.objectContaining({ reason: 'NodeClaim twin names it, too, and is not being deleted' }),
+      }),
+    );
+    await deleteClaim('twin');
+    await bench.run(15_000);
+    await releaseNode();
+    await bench.run(15_000);
+    expect(bench.cloud.machines.size).toBe(0);
+  });
+
   test('that did not register takes its machine down and leaves nodes alone', async () => {
     await bench.makeClaim();
     bench.cloud.registrationHooks.push({ name: 'never', isReady: async () => ({ ready: false }) });

@@ -58,8 +58,11 @@ export function terminating(
       claimCondition(claim, conditionType.registered)?.status === 'True' ||
       nodes.some(({ metadata }) => metadata.labels?.[label.registered] === 'true');
     if (isRegistered) {
-      for (const node of nodes)
-        if (node.metadata.deletionTimestamp === undefined) await deleteObject(kube, resources.nodes, node);
+      const staying = nodes.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      const named = { ...claim, status: { ...claim.status, providerID: providerID ?? '' } };
+      const kept = staying.length === 0 ? undefined : await removals.kept(named);
+      if (kept !== undefined) return again(kept.againMs);
+      for (const node of staying) await deleteObject(kube, resources.nodes, node);
       // The nodes' own controller drains them; their going wakes this claim again.
       if (nodes.length > 0) return done;
     }
