@@ -2,7 +2,7 @@
 // their instance types as columns, nodes, pods in groups, topology with today's counts), together with the tables whose
 // memory makes the second plan faster than the first.
 
-import { label } from '../api/names.ts';
+import { label, taint } from '../api/names.ts';
 import { atOnce, parseTime, type Sliced } from '../base/index.ts';
 import { type CompileDeviceSelector, remembering } from './devices/claim-requests.ts';
 import { type DeviceWorld, deviceWorld } from './devices/device-world.ts';
@@ -161,6 +161,7 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   const { templates, pausedTemplates } = yield* templatesOf(considered, { table, resources, daemons, nodeCostPerHour });
   const offered = considered.filter(({ pause }) => pause === undefined);
 
+  const leaving = new Set(machines.filter((machine) => machine.leaving).map(({ node }) => node?.metadata.name));
   const topologyNodes = new Map<string, TopologyNode>();
   for (const node of objects.nodes.values()) {
     yield;
@@ -169,7 +170,8 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
       name: node.metadata.name,
       labels,
       set: labelSet(table, rules, labels),
-      taints: node.spec?.taints ?? [],
+      // Written a moment after the decision: when pods are bound it is there, and spreads that honor taints pass it over.
+      taints: [...(node.spec?.taints ?? []), ...(leaving.has(node.metadata.name) ? [taint.disrupted] : [])],
     });
   }
   const boundPods = objects.pods.filter((pod) => Boolean(pod.spec?.nodeName) && !planned.has(pod));

@@ -21,7 +21,7 @@ import { agreeable, everything, type Mix, snapshots } from './generate/snapshot.
 import { naivePlanDocument } from './naive/as-plan.ts';
 import { renamed, reordered } from './order-and-names.ts';
 import { placementOf } from './same-placement.ts';
-import { violations } from './validator/index.ts';
+import { judge } from './validator/index.ts';
 
 const holds = (mix: Mix, seed: number, numRuns: number, check: (snapshot: Snapshot) => void): void =>
   fc.assert(fc.property(snapshots(mix), check), { seed, numRuns });
@@ -35,24 +35,35 @@ describe('the planner and the naive planner', () => {
   });
 });
 
+/** So many plans at most differ from kube-scheduler where planning has other rules: see `README.md`. */
+const seldom = 0.03;
+
 describe('every plan', () => {
   test('keeps all rules, as packed at first', () => {
+    let excused = 0;
     holds(agreeable, 102, 250, (snapshot) => {
-      expect(violations(snapshot, planSnapshot(snapshot, { improve: false }))).toEqual([]);
+      const judged = judge(snapshot, planSnapshot(snapshot, { improve: false }));
+      expect(judged.violations).toEqual([]);
+      if (judged.excused.length > 0) excused += 1;
     });
+    expect(excused).toBeLessThan(250 * seldom);
   });
 
   test('keeps all rules, after its price was improved, and is never dearer for it', () => {
+    let excused = 0;
     holds(agreeable, 103, 1000, (snapshot) => {
       const plan = planSnapshot(snapshot);
       const greedy = planSnapshot(snapshot, { improve: false });
-      expect(violations(snapshot, plan)).toEqual([]);
+      const judged = judge(snapshot, plan);
+      expect(judged.violations).toEqual([]);
+      if (judged.excused.length > 0) excused += 1;
       const [placed, before] = [placementOf(plan).placed, placementOf(greedy).placed];
       expect(placed).toEqual(expect.arrayContaining([...before]));
       // Cheaper nodes leave room under a pool's limits: a pod that had no place may have one now, at its own price.
       const mostPerHour = placed.length === before.length ? greedy.pricePerHour + 1e-9 : Number.POSITIVE_INFINITY;
       expect(plan.pricePerHour).toBeLessThanOrEqual(mostPerHour);
     });
+    expect(excused).toBeLessThan(1000 * seldom);
   });
 
   test('is the same, byte for byte, whatever the order of the input', () => {

@@ -192,7 +192,10 @@ export class PoolLimits {
       });
     if (areWithin(taken)) return taken;
     for (const times of slack) {
-      const smaller = taken.map((claim) => ({ ...claim, ...withoutLarge(pool, claim, times) }));
+      // What holds a reservation is launched from it: its types are not a choice.
+      const smaller = taken.map((claim) =>
+        claim.held.size > 0 ? claim : { ...claim, ...withoutLarge(pool, claim, times) },
+      );
       if (areWithin(smaller)) return smaller;
     }
     return undefined;

@@ -1,6 +1,6 @@
 // Topology for the naive planner: one group per distinct constraint, counts per domain in a plain map, recounted from
 // nothing and updated after every placement. Where several domains are equally good the first by name wins.
-import { label } from '../../../src/api/index.ts';
+import { label, taint } from '../../../src/api/index.ts';
 import { type Template, templateOf, usablePools } from '../rules/catalogue.ts';
 import type { Cluster } from '../rules/cluster.ts';
 import type { LabelSelector, Pod, PodSpec, PodTerm, Spread, Taint } from '../rules/objects.ts';
@@ -244,11 +244,12 @@ export class Topology {
 
   private count(group: Group): void {
     const { spelling } = this.cluster;
-    for (const { node, pods } of this.cluster.machines) {
+    for (const { node, pods, leaving } of this.cluster.machines) {
       if (node === undefined) continue;
+      const taints = [...(node.spec?.taints ?? []), ...(leaving ? [taint.disrupted] : [])];
       const labels = node.metadata.labels ?? {};
       const domain = labels[group.key] ?? (group.key === label.hostname ? node.metadata.name : undefined);
-      if (domain === undefined || !group.admits(fromLabels(labels, spelling), node.spec?.taints ?? [])) continue;
+      if (domain === undefined || !group.admits(fromLabels(labels, spelling), taints)) continue;
       for (const pod of pods) {
         if (this.batch.has(pod) || isTerminal(pod) || isTerminating(pod)) continue;
         if (!group.namespaces.has(pod.metadata.namespace ?? 'default')) continue;

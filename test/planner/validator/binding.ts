@@ -25,11 +25,19 @@ export interface Binding {
   refused: string[];
 }
 
-export function bindAll(plan: Plan, cluster: Cluster): Binding {
+/** As planning counts, where kube-scheduler counts otherwise; `README.md` says why no plan could please both. */
+export interface Leniency {
+  /** Pods that came to a new node before its zone was known are in no zone for the rules of others. */
+  openZones?: boolean;
+  /** A machine that has not joined yet is a domain only once pods that wait for nothing else are bound. */
+  lateMachines?: boolean;
+}
+
+export function bindAll(plan: Plan, cluster: Cluster, leniency: Leniency = {}): Binding {
   const placements = placementsOf(plan, cluster);
   let best: Binding | undefined;
   for (const order of plausibleOrders(placements)) {
-    const result = bindInOrder(order, plan, cluster);
+    const result = bindInOrder(order, plan, cluster, leniency);
     if (best === undefined || result.refused.length < best.refused.length) best = result;
     if (best.refused.length === 0) break;
   }
@@ -60,17 +68,25 @@ function* plausibleOrders(placements: Placement[]): Generator<Placement[]> {
 }
 
 /** Always binds the first pod of the order that is accepted now, until no one is. */
-function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster): Binding {
-  const nodes = allNodes(plan, cluster);
+function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster, leniency: Leniency): Binding {
+  const unjoined = new Set(cluster.machines.filter(({ node }) => node === undefined).map(({ name }) => name));
+  const all = allNodes(plan, cluster);
+  const late = leniency.lateMachines === true ? all.filter(({ name }) => unjoined.has(name)) : [];
+  const nodes = all.filter((node) => !late.includes(node));
+  const uncounted = leniency.openZones === true ? cameToOpenZones(plan, cluster) : undefined;
   const order: Placement[] = [];
   const waiting = [...placements];
   const why = ({ pod, node: name }: Placement): string | undefined => {
     const node = nodes.find((n) => n.name === name);
-    return node === undefined ? 'unknown node' : refusal(pod, node, nodes, cluster);
+    return node === undefined ? 'unknown node' : refusal(pod, node, nodes, cluster, uncounted);
   };
   for (;;) {
     const next = waiting.findIndex((placement) => why(placement) === undefined);
     const [placement] = next < 0 ? [] : waiting.splice(next, 1);
+    if (placement === undefined && late.length > 0) {
+      nodes.push(...late.splice(0));
+      continue;
+    }
     if (placement === undefined) break;
     nodes.find((n) => n.name === placement.node)?.pods.push(placement.pod);
     order.push(placement);
@@ -78,6 +94,20 @@ function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster): Bin
   const refused = waiting.map((p) => `kube-scheduler refuses ${podKey(p.pod)} on ${p.node}: ${why(p)}`);
   return { order, refused };
 }
+
+/** Pods of new nodes that stand before the first one which says anything about zones. */
+function cameToOpenZones(plan: Plan, cluster: Cluster): ReadonlySet<Pod> {
+  const podOf = (key: string): Pod | undefined => cluster.waiting.find((pod) => podKey(pod) === key);
+  return new Set(
+    plan.newNodes.flatMap(({ pods }) => {
+      const all = pods.flatMap((key) => podOf(key) ?? []);
+      const first = all.findIndex((pod) => JSON.stringify(pod.spec).includes(label.zone) || hasVolumes(pod));
+      return first < 0 ? [] : all.slice(0, first);
+    }),
+  );
+}
+
+const hasVolumes = ({ spec }: Pod): boolean => JSON.stringify(spec).includes('"persistentVolumeClaim"');
 
 /**
  * Machines the scheduler will see: a launched one without a Node is not a domain yet, unless the plan counts on it; a leaving

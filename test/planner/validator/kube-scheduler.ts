@@ -1,5 +1,6 @@
 // kube-scheduler's filters on concrete nodes with concrete pods, written for reading: may this pod be bound to this node,
 // given who is bound where? Preferences are not filters and do not appear.
+import { label } from '../../../src/api/index.ts';
 import type { Cluster } from '../rules/cluster.ts';
 import type { Pod, PodTerm, Spread, Taint } from '../rules/objects.ts';
 import {
@@ -32,8 +33,16 @@ const blocking = (taint: Taint): boolean => taint.effect === 'NoSchedule' || tai
 const namespaceOf = (pod: Pod): string => pod.metadata.namespace ?? 'default';
 const nothingUndefined: ReadonlySet<string> = new Set();
 
-/** Why the scheduler would not bind the pod there; undefined if it would. */
-export function refusal(pod: Pod, node: BoundNode, nodes: readonly BoundNode[], cluster: Cluster): string | undefined {
+const none: ReadonlySet<Pod> = new Set();
+
+/** Why the scheduler would not bind the pod there; undefined if it would. Spreads over zones pass `uncounted` pods over. */
+export function refusal(
+  pod: Pod,
+  node: BoundNode,
+  nodes: readonly BoundNode[],
+  cluster: Cluster,
+  uncounted: ReadonlySet<Pod> = none,
+): string | undefined {
   const taint = untolerated(node.taints.filter(blocking), pod.spec.tolerations);
   if (taint !== undefined) return `taint ${taint.key}`;
   if (!matchesNode(pod, node, cluster)) return 'node selector or affinity';
@@ -44,7 +53,7 @@ export function refusal(pod: Pod, node: BoundNode, nodes: readonly BoundNode[], 
   if (portsConflict(hostPorts(pod.spec), ports)) return 'host port taken';
   return (
     volumeRefusal(pod, node, cluster) ??
-    spreadRefusal(pod, node, nodes, cluster) ??
+    spreadRefusal(pod, node, nodes, cluster, uncounted) ??
     affinityRefusal(pod, node, nodes, cluster)
   );
 }
@@ -74,7 +83,13 @@ function volumeRefusal(pod: Pod, node: BoundNode, cluster: Cluster): string | un
   return undefined;
 }
 
-function spreadRefusal(pod: Pod, node: BoundNode, nodes: readonly BoundNode[], cluster: Cluster): string | undefined {
+function spreadRefusal(
+  pod: Pod,
+  node: BoundNode,
+  nodes: readonly BoundNode[],
+  cluster: Cluster,
+  uncounted: ReadonlySet<Pod>,
+): string | undefined {
   const hard = (pod.spec.topologySpreadConstraints ?? []).filter((s) => s.whenUnsatisfiable === 'DoNotSchedule');
   for (const spread of hard) {
     const domain = node.labels[spread.topologyKey];
@@ -87,7 +102,11 @@ function spreadRefusal(pod: Pod, node: BoundNode, nodes: readonly BoundNode[], c
         continue;
       const value = other.labels[spread.topologyKey] ?? '';
       const matching = other.pods.filter(
-        (p) => !isTerminating(p) && namespaceOf(p) === namespaceOf(pod) && selectedBy(spread, pod, p),
+        (p) =>
+          !isTerminating(p) &&
+          namespaceOf(p) === namespaceOf(pod) &&
+          selectedBy(spread, pod, p) &&
+          !(spread.topologyKey === label.zone && uncounted.has(p)),
       );
       counts.set(value, (counts.get(value) ?? 0) + matching.length);
     }

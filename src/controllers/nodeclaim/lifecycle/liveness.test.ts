@@ -41,7 +41,7 @@ test('a claim that only the cache has as not launched is kept', async () => {
   bench.cloud.createError = new CloudError('createFailed', 'no');
   await bench.makeClaim();
   // Another replica launched it, and its node runs; the watch of this one has said nothing since.
-  const launched = { type: 'Launched', status: 'True', reason: 'Launched', message: '' };
+  const launched = { type: 'Launched', status: 'True', reason: 'Launched', message: '' } as const;
   const catchUp = bench.storedOtherwise(nodeClaims, (claims) =>
     claims.map((claim) => ({
       ...claim,
