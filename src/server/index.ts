@@ -7,6 +7,7 @@ export {
   runControllerProcess,
 } from './controller-process.ts';
 export * from './dashboard/index.ts';
+export { growSlowly } from './memory-limit.ts';
 export { publisher } from './publisher.ts';
 export { answerTo } from './recording/answers.ts';
 export { readRecording } from './recording/read-recording.ts';

@@ -244,6 +244,33 @@ inBrowser('the doctor says what it found, with evidence and a fix', async (own) 
   await close();
 });
 
+test('kerf top on a terminal: keys move, explain, change the view and quit', async () => {
+  const command = `${process.execPath} ${kerf} top --url ${url}`;
+  // A terminal of its own, as wide as most.
+  const terminal = spawn('script', ['-qfec', `stty cols 120 rows 30; ${command}`, '/dev/null'], {
+    env: { ...process.env, NO_COLOR: '1', TERM: 'xterm' },
+  });
+  let shown = '';
+  terminal.stdout.setEncoding('utf8').on('data', (text: string) => void (shown += text));
+  const ended = new Promise<number | null>((resolve) => {
+    terminal.on('exit', resolve);
+  });
+  const press = async (keys: string, expected: RegExp): Promise<void> => {
+    shown = '';
+    terminal.stdin.write(keys);
+    await vi.waitFor(() => expect(shown).toMatch(expected), patience);
+  };
+  await vi.waitFor(() => expect(shown).toMatch(/NODE .*VERDICT/), patience);
+  await press('j', /▸\S/);
+  await press('e', /(stays|would be|on its way out)/);
+  await press('y', /copied: kerf explain node/);
+  await press('b', /by pool/);
+  await press('d', /DECISION/);
+  await press('?', /these keys, quit/);
+  terminal.stdin.write('q');
+  expect(await ended).toBe(0);
+});
+
 inBrowser('a server that is gone is noticed, and taken up again without a reload', async (own) => {
   const { page, close } = await visit(own, url);
   await page.getByText('● live').waitFor();

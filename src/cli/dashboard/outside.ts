@@ -8,7 +8,7 @@ import { findAccess, KubeClient } from '../../kube/index.ts';
 import type { Cloud, Kube, KubeObject, Log, Resource } from '../../ports/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import { Manager, RealClock } from '../../runtime/index.ts';
-import { assemble, LiveView, parseSettings } from '../../server/index.ts';
+import { assemble, growSlowly, LiveView, parseSettings } from '../../server/index.ts';
 import { DecisionRing, prometheusMetrics } from '../../telemetry/index.ts';
 import { expectKubernetes } from '../kubernetes-answers.ts';
 import { guessProvider, loadProvider, nodeClassRefOf } from '../plan/provider.ts';
@@ -77,6 +77,8 @@ export async function lookFromOutside({ context: name, kubeconfig, env }: Outsid
     notVisible: () => [...problems].map(([resource, problem]) => `${resource}: ${problem}`),
     /** Resolves when `signal` is aborted. */
     run: (signal: AbortSignal): Promise<unknown> => {
+      const memory = growSlowly({ clock });
+      signal.addEventListener('abort', () => memory.dispose(), { once: true });
       void followTime(kube, clusterClock, signal);
       void whenSynced(context, clock, signal).then(() => outsideDecisions.run(signal));
       return new Manager({ clock, caches, always, leading: [] }).run(signal);

@@ -1,63 +1,55 @@
-// Keys of `kerf top`: raw input of a terminal as changes of what is shown.
-import type { Settings } from './picture.ts';
+// Keys of `kerf top`: raw input of a terminal as names of keys.
 
-export class Keys {
-  isFrozen = false;
-  private readonly settings: Settings;
-  private readonly sorts: readonly Settings['sort'][];
-  private readonly end: () => void;
-  private typing = false;
-  private wake: (() => void) | undefined;
-  private readonly read = (chunk: Buffer): void => {
-    for (const key of chunk.toString('utf8')) this.press(key);
-    this.wake?.();
-  };
+const sequences: Readonly<Record<string, string>> = {
+  '\x1b[A': 'up',
+  '\x1b[B': 'down',
+  '\x1bOA': 'up',
+  '\x1bOB': 'down',
+  '\x1b[H': 'home',
+  '\x1b[F': 'end',
+  '\x1b[1~': 'home',
+  '\x1b[4~': 'end',
+  '\x1b[5~': 'pageUp',
+  '\x1b[6~': 'pageDown',
+  '\x1b': 'escape',
+  '\n': '\r',
+  '\b': '\x7f',
+};
 
-  constructor(settings: Settings, sorts: readonly Settings['sort'][], end: () => void) {
-    this.settings = settings;
-    this.sorts = sorts;
-    this.end = end;
-    if (process.stdin.isTTY) process.stdin.setRawMode(true);
-    process.stdin.resume();
-    process.stdin.on('data', this.read);
-  }
+/** One chunk may hold several keys; sequences that mean nothing here are dropped whole. */
+export function keysIn(text: string): string[] {
+  const parts = text.match(/\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|./gsu) ?? [];
+  return parts.flatMap((part) => {
+    const known = sequences[part] ?? part;
+    return known.startsWith('\x1b') ? [] : [known];
+  });
+}
 
+export interface Keys {
   /** Resolves at the next key. */
-  pressed(): Promise<void> {
-    return new Promise((resolve) => {
-      this.wake = resolve;
-    });
-  }
+  pressed(): Promise<void>;
+  close(): void;
+}
 
-  line(): string {
-    if (this.typing) return `filter: ${this.settings.filter}_`;
-    const { sort, onlyKept, filter } = this.settings;
-    const state = [this.isFrozen ? 'frozen' : '', filter === '' ? '' : `filter ${filter}`, onlyKept ? 'only kept' : ''];
-    const reported = state.filter((each) => each !== '').join(', ');
-    return `s sort (${sort})  v kept  / filter  space freeze  q quit${reported === '' ? '' : `   ${reported}`}`;
-  }
-
-  close(): void {
-    process.stdin.off('data', this.read);
-    if (process.stdin.isTTY) process.stdin.setRawMode(false);
-    process.stdin.pause();
-  }
-
-  private press(key: string): void {
-    const { settings } = this;
-    if (key === '\x03') this.end();
-    else if (this.typing) {
-      if (key === '\r' || key === '\x1b') this.typing = false;
-      else if (key === '\x7f') settings.filter = settings.filter.slice(0, -1);
-      else settings.filter += key;
-    } else if (key === 'q') this.end();
-    else if (key === ' ') this.isFrozen = !this.isFrozen;
-    else if (key === 'v') settings.onlyKept = !settings.onlyKept;
-    else if (key === 's') {
-      settings.sort = this.sorts[(this.sorts.indexOf(settings.sort) + 1) % this.sorts.length] ?? 'price';
-    } else if (key === '/') {
-      this.typing = true;
-      settings.filter = '';
-    }
-  }
+export function readKeys(onKey: (key: string) => void): Keys {
+  const { stdin } = process;
+  let wake: (() => void) | undefined;
+  const read = (chunk: Buffer): void => {
+    for (const key of keysIn(chunk.toString('utf8'))) onKey(key);
+    wake?.();
+  };
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.resume();
+  stdin.on('data', read);
+  return {
+    pressed: () =>
+      new Promise((resolve) => {
+        wake = resolve;
+      }),
+    close() {
+      stdin.off('data', read);
+      if (stdin.isTTY) stdin.setRawMode(false);
+      stdin.pause();
+    },
+  };
 }

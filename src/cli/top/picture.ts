@@ -2,6 +2,7 @@
 import type { NodeRow, Totals } from '../../view/index.ts';
 import { counted, fittingTable, type Paint, wrapText } from '../output/index.ts';
 import { age } from '../up/screen.ts';
+import type { Settings } from './state.ts';
 
 export interface Seen {
   cluster: string;
@@ -9,13 +10,6 @@ export interface Seen {
   nowMs: number;
   totals: Totals;
   nodes: Omit<NodeRow, 'key'>[];
-}
-
-export interface Settings {
-  sort: 'price' | 'cpu' | 'memory' | 'pods' | 'age' | 'name' | 'pool' | 'savings';
-  /** Only nodes that stay though their going would save something. */
-  onlyKept: boolean;
-  filter: string;
 }
 
 export interface Frame {
@@ -36,6 +30,8 @@ const values: Readonly<Record<Settings['sort'], (row: Row) => number | string>> 
   age: (row) => row.createdMs,
   name: (row) => row.name,
   pool: (row) => row.pool,
+  type: (row) => row.type,
+  zone: (row) => row.zone,
   savings: (row) => -row.savingsPerHour,
 };
 
@@ -52,24 +48,77 @@ export function summary({ cluster, time, totals }: Seen): string {
   return `${cluster}  ${time.slice(11, 19)}  ${counted(nodes, 'node')}  ${money}  ${counted(pods, 'pod')}, ${waiting} waiting`;
 }
 
-export function picture(seen: Seen, settings: Settings, { paint, columns, rows }: Frame): string[] {
+/** What is listed: what each line is about, so that a cursor can stand on it ('' is a heading), and lines once they are seen. */
+export interface Listing {
+  ids: string[];
+  draw(from: number, to: number): { heading: string[]; lines: string[] };
+  /** Where there is nothing. */
+  empty: string;
+}
+
+const groupKeys: Readonly<Record<string, (row: Row) => string>> = {
+  pool: (row) => row.pool,
+  zone: (row) => row.zone,
+  type: (row) => row.type,
+  capacity: (row) => row.capacityType,
+};
+
+/** The nodes as they are asked for, in their order. */
+export function rowsOf(seen: Seen, settings: Settings): Row[] {
   const wanted = settings.filter.toLowerCase();
-  const shown = seen.nodes
+  const own = order(settings.sort);
+  const groupOf = groupKeys[settings.group ?? 'none'];
+  return seen.nodes
     .filter((row) => !settings.onlyKept || (row.verdict === 'keep' && row.savingsPerHour > 0))
     .filter(
       (row) =>
         wanted === '' ||
         [row.name, row.pool, row.type, row.zone, row.code].some((text) => text.toLowerCase().includes(wanted)),
     )
-    .sort(order(settings.sort));
+    .sort((left, right) => {
+      const [a, b] = [groupOf?.(left) ?? '', groupOf?.(right) ?? ''];
+      return a === b ? own(left, right) : a < b ? -1 : 1;
+    });
+}
+
+export function nodeListing(seen: Seen, settings: Settings, { paint, columns }: Omit<Frame, 'rows'>): Listing {
+  const shown = rowsOf(seen, settings);
+  const groupOf = groupKeys[settings.group ?? 'none'];
+  const entries: (Row | string)[] = [];
+  for (const [at, row] of shown.entries()) {
+    const group = groupOf?.(row);
+    if (group !== undefined && (at === 0 || groupOf?.(shown[at - 1] as Row) !== group)) {
+      const own = shown.filter((each) => groupOf?.(each) === group);
+      const price = own.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+      entries.push(`${group || 'none'}  ${counted(own.length, 'node')}  $${price.toFixed(2)}/h`);
+    }
+    entries.push(row);
+  }
+  return {
+    ids: entries.map((each) => (typeof each === 'string' ? '' : each.name)),
+    empty: seen.nodes.length === 0 ? 'no nodes yet' : 'no node fits',
+    draw(from, to) {
+      const all = columnsOf(seen.nowMs, paint);
+      const window = entries.slice(from, to);
+      const cells = window.flatMap((each) => (typeof each === 'string' ? [] : [all.map(({ cell }) => cell(each))]));
+      const text = fittingTable(all, cells, { heading: paint.dim, width: columns, expendable });
+      const [head = '', ...rows] = text.trimEnd().split('\n');
+      const lines = window.map((each) => (typeof each === 'string' ? paint.bold(each) : (rows.shift() ?? '')));
+      return { heading: cells.length === 0 ? [] : [head], lines };
+    },
+  };
+}
+
+/** Everything once, without a cursor. */
+export function picture(seen: Seen, settings: Settings, frame: Frame): string[] {
+  const { paint, columns, rows } = frame;
+  const { ids, draw, empty } = nodeListing(seen, settings, frame);
   const head = [...wrapText(summary(seen), columns).map(paint.bold), ''];
-  if (shown.length === 0) return [...head, paint.dim(seen.nodes.length === 0 ? 'no nodes yet' : 'no node fits')];
-  const most = Math.max(1, Number.isFinite(rows) ? rows - 5 : shown.length);
-  const all = columnsOf(seen.nowMs, paint);
-  const cells = shown.slice(0, most).map((row) => all.map(({ cell }) => cell(row)));
-  const lines = fittingTable(all, cells, { heading: paint.dim, width: columns, expendable }).trimEnd().split('\n');
-  const more = shown.length > most ? [paint.dim(`… and ${shown.length - most} more`)] : [];
-  return [...head, ...lines, ...more];
+  if (ids.length === 0) return [...head, paint.dim(empty)];
+  const most = Math.max(1, Number.isFinite(rows) ? rows - 5 : ids.length);
+  const { heading, lines } = draw(0, most);
+  const more = ids.length > most ? [paint.dim(`… and ${ids.length - most} more`)] : [];
+  return [...head, ...heading, ...lines, ...more];
 }
 
 function order(sort: Settings['sort']): (left: Row, right: Row) => number {

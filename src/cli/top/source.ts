@@ -3,10 +3,13 @@ import { KerfError, messageOf, parseTime } from '../../base/index.ts';
 import { type ClusterView, shownFrom, type ViewModel } from '../../view/index.ts';
 import type { Terminal } from '../command.ts';
 import { progressLine } from '../output/index.ts';
+import { version } from '../version.ts';
 import type { Seen } from './picture.ts';
 
 export interface Source {
   read(): Promise<Seen>;
+  /** A document of the dashboard's API, by its path. */
+  document(path: string): Promise<object>;
   close(): Promise<void>;
 }
 
@@ -22,18 +25,24 @@ const deadlineMs = 10_000;
 export async function openSource(terminal: Terminal, flags: SourceFlags, signal: AbortSignal): Promise<Source> {
   if (flags.url !== undefined) return fromDashboard(flags.url);
   if (flags.snapshot !== undefined) return fromSnapshot(terminal, flags.snapshot);
-  const { lookFromOutside } = await import('../dashboard/outside.ts');
-  const { live, run, server, context } = await lookFromOutside({ ...flags, env: terminal.env });
+  const [{ lookFromOutside }, { documentAt }] = await Promise.all([
+    import('../dashboard/outside.ts'),
+    import('../../server/index.ts'),
+  ]);
+  const { live, run, server, context, decisions, notVisible } = await lookFromOutside({ ...flags, env: terminal.env });
   const running = run(signal).catch(() => undefined);
   const stop = live.watch(() => undefined);
   const cluster = typeof flags.context === 'string' ? flags.context : new URL(server).host;
   while (!context.cluster.synced && !signal.aborted) await context.clock.sleep(50);
   await live.judged();
+  const info = { mode: 'outside' as const, cluster, build: version, notVisible };
+  const parts = { context, live, decisions, info };
   return {
     async read() {
       await live.ready();
       return seenIn(live.model.list(live.now()), cluster);
     },
+    document: (path) => documentAt(parts, path.split('/').map(decodeURIComponent)),
     async close() {
       stop();
       await running;
@@ -67,6 +76,7 @@ function fromDashboard(address: string): Source {
       cluster ??= (await get<{ cluster: string }>('info')).cluster;
       return seenIn(await get<ClusterView>('nodes'), cluster);
     },
+    document: (path) => get<object>(path),
     close: async () => undefined,
   };
 }
@@ -81,5 +91,10 @@ async function fromSnapshot(terminal: Terminal, file: string): Promise<Source> {
   progress.clear();
   const model: ViewModel = modelOf(snapshot, await deviceSelectors(snapshot));
   const seen = seenIn(model.list(snapshot.time ?? ''), snapshot.name ?? file);
-  return { read: async () => seen, close: async () => undefined };
+  return {
+    read: async () => seen,
+    document: () =>
+      Promise.reject(new KerfError('FlagsInvalid', 'a snapshot is printed once; `kerf explain` answers more')),
+    close: async () => undefined,
+  };
 }

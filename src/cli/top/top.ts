@@ -3,11 +3,15 @@ import { type Command, Option } from 'commander';
 import { KerfError } from '../../base/index.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
-import { paintFor, wrapText } from '../output/index.ts';
+import { paintFor } from '../output/index.ts';
 import { visible } from '../output/visible.ts';
-import { Keys } from './keys.ts';
-import { jsonOf, picture, type Settings, summary } from './picture.ts';
+import { Feed } from './feed.ts';
+import { frameLines } from './frame.ts';
+import { readKeys } from './keys.ts';
+import { commandFor, detailsOf, documentOf, otherListing } from './listings.ts';
+import { jsonOf, nodeListing, picture, summary } from './picture.ts';
 import { openSource, type Source } from './source.ts';
+import { firstState, press, type Settings, sorts } from './state.ts';
 
 interface Flags {
   context?: string | true;
@@ -22,10 +26,10 @@ interface Flags {
 
 /** At most four pictures a second, and none while nothing changed. */
 const frameMs = 250;
-const sorts = ['price', 'cpu', 'memory', 'pods', 'age', 'name', 'pool', 'savings'] as const;
 
 const help = `
-Keys: s sorts by the next column, v shows only nodes that something keeps, / filters, space freezes, q ends.
+Keys: n w p d c show nodes, waiting pods, pools, decisions, cost; j k g G move, enter or e explains, y copies the command,
+/ filters, s sorts, b groups, v shows only nodes that something keeps, space freezes, ? shows all keys, q quits.
 In a pipe, with --plain or --once, lines are printed and no keys are read.
 
 Examples:
@@ -88,27 +92,49 @@ async function printChanges(terminal: Terminal, source: Source, signal: AbortSig
   return exitCode.ok;
 }
 
+/** How long what was copied, or what went wrong, is said. */
+const noteMs = 2_000;
+
 async function follow(terminal: Terminal, source: Source, flags: Flags, stop: AbortController): Promise<number> {
   const clock = new RealClock();
-  const settings: Settings = { sort: flags.sort, onlyKept: false, filter: '' };
-  const keys = new Keys(settings, sorts, () => stop.abort());
-  let drawn: readonly string[] = [];
+  const state = firstState(flags.sort);
+  const paint = paintFor(terminal);
   // The other screen: what was there before is there again afterwards.
   const control = (text: string): void => (terminal.control ?? terminal.out)(text);
+  let ids: readonly string[] = [];
+  let note: { text: string; untilMs: number } | undefined;
+  const say = (text: string): void => {
+    note = { text, untilMs: clock.now() + noteMs };
+  };
+  const keys = readKeys((key) => {
+    const act = press(state, key, ids);
+    if (act?.kind === 'quit') stop.abort();
+    if (act?.kind !== 'copy') return;
+    const command = commandFor(state);
+    if (command === undefined) return say('nothing to copy: move to a node, a pool or a decision first');
+    // Terminals take this as a wish to copy, over ssh too; those that do not, drop it.
+    control(`\x1b]52;c;${Buffer.from(command).toString('base64')}\x07`);
+    return say(`copied: ${command}`);
+  });
+  let drawn: readonly string[] = [];
   control('\x1b[?1049h\x1b[?25l\x1b[2J');
   try {
+    const feed = new Feed(source, await source.read());
     while (!stop.signal.aborted) {
-      const rows = (process.stdout.rows || 30) - 2;
-      if (!keys.isFrozen) {
-        const lines = picture(await source.read(), settings, {
-          paint: paintFor(terminal),
-          columns: terminal.columns,
-          rows,
-        });
-        lines.push('', ...wrapText(keys.line(), terminal.columns));
-        control(changedLines(drawn, lines));
-        drawn = lines;
-      }
+      const verdictPath = `nodes/${encodeURIComponent(state.selected)}`;
+      const path = state.view === 'nodes' ? (state.isOpen ? verdictPath : undefined) : documentOf[state.view];
+      if (!state.isFrozen || (path !== undefined && !feed.has(path))) feed.ask(path);
+      const frame = { paint, columns: terminal.columns - 1, rows: (process.stdout.rows || 30) - 1 };
+      const { seen, problem } = feed;
+      const document = feed.document(path);
+      const listing =
+        state.view === 'nodes' ? nodeListing(seen, state, frame) : otherListing(state, document, seen, frame);
+      ids = listing.ids.filter((id) => id !== '');
+      const details = state.isOpen ? detailsOf(state, document, { nowMs: seen.nowMs, paint }) : '';
+      const said = problem ?? (note !== undefined && note.untilMs > clock.now() ? note.text : undefined);
+      const lines = frameLines({ seen, state, listing, details, note: said }, frame);
+      control(changedLines(drawn, lines));
+      drawn = lines;
       await Promise.race([clock.sleep(frameMs, stop.signal).catch(() => undefined), keys.pressed()]);
     }
     return exitCode.ok;

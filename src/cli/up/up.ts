@@ -8,7 +8,7 @@ import { type Clock, parseGoDuration, seededRandom } from '../../base/index.ts';
 import { verdictCode } from '../../core/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
-import { parseSettings, type SettingDefinition, settingDefinitions } from '../../server/index.ts';
+import { growSlowly, parseSettings, type SettingDefinition, settingDefinitions } from '../../server/index.ts';
 import { type Behaviour, createCluster, KwokCloud, SimKube, serveApi, startBehaviour } from '../../sim/index.ts';
 import { jsonLog, silentLog } from '../../telemetry/index.ts';
 import { decisionText } from '../../view/index.ts';
@@ -121,7 +121,8 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
   const log = logTo(flags.log, clock);
   const onFailure = (error: unknown): void => log.error('simulated cluster', error);
   // What was started is ended in the opposite order, whatever happens in between.
-  const enders: (() => unknown)[] = [() => cluster.stop()];
+  const memory = growSlowly({ clock: new RealClock() });
+  const enders: (() => unknown)[] = [() => memory.dispose(), () => cluster.stop()];
   try {
     const kube = new SimKube(cluster.machinery);
     await installDefinitions(kube);

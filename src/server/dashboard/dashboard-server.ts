@@ -5,23 +5,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Clock, KerfError, messageOf, refusalOf } from '../../base/index.ts';
-import {
-  type AnswerParts,
-  costDocument,
-  decisionDocument,
-  decisionsDocument,
-  infoDocument,
-  limits,
-  nodeDocument,
-  podDocument,
-  podsDocument,
-  poolDocument,
-  poolsDocument,
-  seriesDocument,
-  waitingDocument,
-} from './answers.ts';
+import { type AnswerParts, limits } from './answers.ts';
 import { ApiError } from './api-error.ts';
 import { assetNamed } from './assets.ts';
+import { documentAt } from './documents.ts';
 import { cellsText, nodesText } from './lists.ts';
 import { serveStream } from './stream.ts';
 import type { Token } from './token.ts';
@@ -121,47 +108,6 @@ function guard({ allowedHosts = [] }: DashboardOptions, { method = '', headers: 
   }
 }
 
-type Handler = (options: DashboardOptions, parts: string[], query: URLSearchParams) => Promise<object> | object;
-
-/** GET, by the first word of the path; the number says how many more words each form may have. */
-const documents: Readonly<Record<string, Readonly<Record<number, Handler>>>> = {
-  info: { 0: (options) => infoDocument(options) },
-  nodes: { 1: (options, [name = '']) => nodeDocument(options, name) },
-  pods: {
-    0: (options, _, query) => podsDocument(options, query),
-    2: (options, [namespace = '', name = '']) => podDocument(options, `${namespace}/${name}`),
-  },
-  pools: { 0: (options) => poolsDocument(options), 1: (options, [name = '']) => poolDocument(options, name) },
-  waiting: { 0: (options) => waitingDocument(options) },
-  cost: { 0: (options) => costDocument(options) },
-  decisions: {
-    0: (options, _, query) => decisionsDocument(options, query),
-    1: (options, [id = '']) => decisionDocument(options, id),
-    2: (_, [id = '', what]) => {
-      if (what !== 'snapshot') throw ApiError.notFound('there is nothing at this address');
-      const fix = 'start with --record FILE: `kerf replay FILE --at ID` makes a decision again from what it looked at';
-      throw new ApiError(410, 'Gone', `the snapshot of ${id} was not kept`, fix);
-    },
-  },
-  'what-if': { 1: ({ whatIfs }, [id = '']) => whatIfs.result(id) },
-  series: { 0: (options, _, query) => seriesDocument(options, query) },
-  shadow: {
-    0: ({ shadow }) => {
-      if (shadow !== undefined) return shadow();
-      throw new ApiError(404, 'NotFound', 'this is not a shadow', 'start one with `kerf controller --shadow`');
-    },
-  },
-  findings: {
-    0: ({ findings }) => {
-      if (findings !== undefined) return findings();
-      throw new ApiError(404, 'NotFound', 'the doctor does not run here', 'run `kerf doctor`');
-    },
-  },
-};
-
-/** Documents that say nothing of nodes and pods: answered without looking at them. */
-const withoutRows = new Set(['info', 'decisions', 'series', 'shadow', 'findings', 'what-if']);
-
 async function serveDocument(
   options: DashboardOptions,
   request: IncomingMessage,
@@ -192,19 +138,11 @@ async function serveDocument(
     }
     return;
   }
-  const handler = documents[first]?.[words.length];
-  if (handler === undefined) throw ApiError.notFound('there is nothing at this address');
-  if (withoutRows.has(first)) {
-    await sendJson(request, response, 200, await handler(options, words, url.searchParams));
+  if (first === 'what-if' && words.length === 1) {
+    await sendJson(request, response, 200, options.whatIfs.result(words[0] as string));
     return;
   }
-  const stop = options.live.watch(() => undefined);
-  try {
-    await options.live.ready();
-    await sendJson(request, response, 200, await handler(options, words, url.searchParams));
-  } finally {
-    stop();
-  }
+  await sendJson(request, response, 200, await documentAt(options, [first, ...words], url.searchParams));
 }
 
 async function act(

@@ -1,6 +1,7 @@
-export type { DashboardInfo, PlayerState } from './answers.ts';
+export type { AnswerParts, DashboardInfo, PlayerState } from './answers.ts';
 export { ApiError } from './api-error.ts';
 export { type DashboardOptions, type DashboardServer, serveDashboard } from './dashboard-server.ts';
+export { documentAt } from './documents.ts';
 export { LiveView } from './live-view.ts';
 export { Token } from './token.ts';
 export { type Finding, WhatIfs } from './what-if.ts';

@@ -1,0 +1,74 @@
+// The documents of the API by their address, for whoever asks: a page over HTTP, `kerf top` in the same process.
+import {
+  type AnswerParts,
+  costDocument,
+  decisionDocument,
+  decisionsDocument,
+  infoDocument,
+  nodeDocument,
+  podDocument,
+  podsDocument,
+  poolDocument,
+  poolsDocument,
+  seriesDocument,
+  waitingDocument,
+} from './answers.ts';
+import { ApiError } from './api-error.ts';
+
+type Handler = (parts: AnswerParts, words: string[], query: URLSearchParams) => Promise<object> | object;
+
+/** GET, by the first word of the path; the number says how many more words each form may have. */
+const documents: Readonly<Record<string, Readonly<Record<number, Handler>>>> = {
+  info: { 0: (options) => infoDocument(options) },
+  nodes: { 1: (options, [name = '']) => nodeDocument(options, name) },
+  pods: {
+    0: (options, _, query) => podsDocument(options, query),
+    2: (options, [namespace = '', name = '']) => podDocument(options, `${namespace}/${name}`),
+  },
+  pools: { 0: (options) => poolsDocument(options), 1: (options, [name = '']) => poolDocument(options, name) },
+  waiting: { 0: (options) => waitingDocument(options) },
+  cost: { 0: (options) => costDocument(options) },
+  decisions: {
+    0: (options, _, query) => decisionsDocument(options, query),
+    1: (options, [id = '']) => decisionDocument(options, id),
+    2: (_, [id = '', what]) => {
+      if (what !== 'snapshot') throw ApiError.notFound('there is nothing at this address');
+      const fix = 'start with --record FILE: `kerf replay FILE --at ID` makes a decision again from what it looked at';
+      throw new ApiError(410, 'Gone', `the snapshot of ${id} was not kept`, fix);
+    },
+  },
+  series: { 0: (options, _, query) => seriesDocument(options, query) },
+  shadow: {
+    0: ({ shadow }) => {
+      if (shadow !== undefined) return shadow();
+      throw new ApiError(404, 'NotFound', 'this is not a shadow', 'start one with `kerf controller --shadow`');
+    },
+  },
+  findings: {
+    0: ({ findings }) => {
+      if (findings !== undefined) return findings();
+      throw new ApiError(404, 'NotFound', 'the doctor does not run here', 'run `kerf doctor`');
+    },
+  },
+};
+
+/** Documents that say nothing of nodes and pods: answered without looking at them. */
+const withoutRows = new Set(['info', 'decisions', 'series', 'shadow', 'findings']);
+
+/** The document at the address whose words these are; throws an `ApiError` where there is none. */
+export async function documentAt(
+  parts: AnswerParts,
+  [first = '', ...words]: readonly string[],
+  query = new URLSearchParams(),
+): Promise<object> {
+  const handler = Object.hasOwn(documents, first) ? documents[first]?.[words.length] : undefined;
+  if (handler === undefined) throw ApiError.notFound('there is nothing at this address');
+  if (withoutRows.has(first)) return handler(parts, words, query);
+  const stop = parts.live.watch(() => undefined);
+  try {
+    await parts.live.ready();
+    return await handler(parts, words, query);
+  } finally {
+    stop();
+  }
+}
