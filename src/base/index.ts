@@ -20,6 +20,7 @@ export { ExpiringMap } from './expiring-map.ts';
 export { linearPattern } from './linear-pattern.ts';
 export { mergePatchBetween } from './merge-patch.ts';
 export { editDistance, nearestName } from './nearest-name.ts';
+export { objectKey } from './object-key.ts';
 export {
   addQuantities,
   compareQuantities,

@@ -1,7 +1,7 @@
 // What every controller is given, and what a controller is. Controllers read the cluster model and the caches, ask core,
 // and act through ports; nothing here knows which API server or cloud is behind them.
 
-import type { Clock } from '../base/index.ts';
+import { type Clock, objectKey } from '../base/index.ts';
 import type { DefaultSpreadConstraint, NodeVerdict, Plan, PlanOptions, Snapshot } from '../core/index.ts';
 import type { Cloud, Kube, KubeObject, Log, Metrics, Recorder, Resource } from '../ports/index.ts';
 import type { BackoffLimits, Outcome, ServerTime } from '../runtime/index.ts';
@@ -124,7 +124,7 @@ export function source<T extends KubeObject>(resource: Resource<T>, keys: Source
 export function ownKey<T extends KubeObject>(resource: Resource<T>): Source {
   return source(resource, ({ before, after }) => {
     const { namespace, name = '' } = (after ?? before)?.metadata ?? {};
-    return [namespace === undefined ? name : `${namespace}/${name}`];
+    return [objectKey(namespace, name)];
   });
 }
 

@@ -19,6 +19,11 @@ export interface GaugeDefinition extends MetricDefinition {
    * without anyone setting them again.
    */
   agesBy?: Pick<Clock, 'now'>;
+  /**
+   * The series as they are when a scrape asks, for gauges that only repeat what a model holds anyway: nothing is set, and
+   * nothing kept, for them.
+   */
+  series?: () => Iterable<readonly [labels: Labels, value: number]>;
 }
 
 export interface HistogramDefinition extends MetricDefinition {

@@ -1,5 +1,6 @@
 // The objects of one resource as last seen, by key, with indexes. Written by a reflector only; readers see whole states:
 // a replacement happens in one step.
+import { objectKey } from '../base/index.ts';
 import type { KubeObject } from '../ports/index.ts';
 
 export type Change<T> =
@@ -20,7 +21,7 @@ export interface ReadableStore<T extends KubeObject> {
 
 /** `namespace/name`, or the name alone for resources without namespaces. */
 export function keyOf({ metadata: { namespace, name = '' } }: KubeObject): string {
-  return namespace === undefined ? name : `${namespace}/${name}`;
+  return objectKey(namespace, name);
 }
 
 export class ObjectStore<T extends KubeObject> implements ReadableStore<T> {

@@ -87,6 +87,8 @@ const slimPod = slimmer<Pod>({
     'spec.nodeSelector',
     'status.containerStatuses',
     'status.initContainerStatuses',
+    'status.conditions.*.type',
+    'status.conditions.*.reason',
   ],
 });
 

@@ -1,11 +1,12 @@
 // The objects of one kind as last seen, by `namespace/name`. Objects are never copied or changed: a new version
 // replaces the old one, and the list handed out is shared until the next change.
+import { objectKey } from '../base/index.ts';
 import type { KubeObject } from '../ports/index.ts';
 
 /** `namespace/name`, or the name of a cluster-scoped object. */
 export function keyOf(object: KubeObject): string {
   const { name = '', namespace } = object.metadata;
-  return namespace === undefined ? name : `${namespace}/${name}`;
+  return objectKey(namespace, name);
 }
 
 export class ObjectStore<T extends KubeObject> {

@@ -6,7 +6,7 @@ type Amounts = ReadonlyMap<string, number>;
 
 export class PodAmounts {
   private readonly table = new ResourceTable();
-  private readonly requests = new RequestsOfPods(this.table);
+  private readonly requests = new RequestsOfPods(this.table, { forgets: true });
 
   requestsOf(pod: Pod): Amounts {
     // Stored pods have names, which is all the planner's view asks beyond ours.

@@ -60,3 +60,17 @@ test('ages are moments that a scrape shows in seconds, grown since without being
   clock.now = () => 61_000;
   expect(textOf(gauge)).toContain('age 60\n');
 });
+
+test('series that a model holds are asked for by each scrape, ages included', () => {
+  const rows: [Labels, number][] = [[{ name: 'a"' }, 1_000]];
+  const gauge = new GaugeSeries({
+    name: 'g',
+    help: 'h',
+    labels: ['name', 'zone'],
+    agesBy: { now: () => 3_000 },
+    series: () => rows,
+  });
+  expect(textOf(gauge).split('\n').slice(2)).toEqual(['g{name="a\\"",zone=""} 2', '']);
+  rows.push([{ name: 'b', zone: 'z' }, 0]);
+  expect(textOf(gauge)).toContain('g{name="b",zone="z"} 3\n');
+});

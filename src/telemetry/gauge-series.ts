@@ -51,13 +51,14 @@ export class GaugeSeries implements Gauge {
 
   /** The lines of a scrape, in pieces. */
   *render(): Generator<string> {
-    const { name, help, agesBy } = this.definition;
+    const { name, help, agesBy, series } = this.definition;
     const nowMs = agesBy?.now();
     yield `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
     let piece: string[] = [];
-    for (const [key, value] of this.values) {
+    for (const [of, value] of series?.() ?? this.values) {
       const shown = nowMs === undefined ? value : (nowMs - value) / 1_000;
-      piece.push(`${name}${this.labelText(key)} ${valueText(shown)}\n`);
+      const values = typeof of === 'string' ? of.split(separator) : this.names.map((each) => of[each]);
+      piece.push(`${name}${this.labelText(values)} ${valueText(shown)}\n`);
       if (piece.length < linesPerPiece) continue;
       yield piece.join('');
       piece = [];
@@ -80,9 +81,8 @@ export class GaugeSeries implements Gauge {
     return key;
   }
 
-  private labelText(key: string): string {
+  private labelText(values: readonly (string | undefined)[]): string {
     if (this.names.length === 0) return '';
-    const values = key.split(separator);
     return `{${this.names.map((name, at) => `${name}="${escaped(values[at] ?? '')}"`).join(',')}}`;
   }
 

@@ -2,7 +2,7 @@
 // again, so that thousands of quiet nodes cost nothing.
 import { wellKnownLabels } from '../../api/index.ts';
 import { parseTime } from '../../base/index.ts';
-import type { Gauge, Labels, Node, Pod } from '../../ports/index.ts';
+import type { Labels, Node, Pod } from '../../ports/index.ts';
 import { isOwnedByDaemonSet, type Machine, PodAmounts } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext } from '../context.ts';
 import { metricResource } from './metric-resource.ts';
@@ -17,31 +17,44 @@ interface Report {
   podsVersion: number;
   labels: Labels;
   bornMs: number;
-  /** Requested and allocatable, for the cluster's utilisation. */
-  requested: Amounts;
-  allocatable: Amounts;
+  totals: Readonly<Record<keyof typeof helpOf, Amounts>>;
 }
+
+/** The gauges with a series for each resource of a node. */
+const helpOf = {
+  allocatable: 'What pods can use of a node.',
+  total_pod_requests: 'What the pods on a node ask for, without daemons.',
+  total_pod_limits: 'What the pods on a node may use, without daemons.',
+  total_daemon_requests: 'What the daemons on a node ask for.',
+  total_daemon_limits: 'What the daemons on a node may use.',
+  system_overhead: 'Capacity of a node that pods cannot use.',
+};
 
 export function nodeMetricsController(context: ControllerContext): Controller {
   const { cluster, cloud, clock, metrics } = context;
   const keys = [...new Set([...wellKnownLabels, ...cloud.facts.wellKnownLabels])];
   const labelNames = keys.map((key): [string, string] => [key, metricLabel(key)]);
   const nodeLabels = ['node_name', 'phase', 'managed', ...new Set(labelNames.map(([, name]) => name))];
-  const gauge = (name: string, help: string): Gauge =>
-    metrics.gauge({ name: `karpenter_nodes_${name}`, help, labels: [...nodeLabels, 'resource_type'] });
-  const gauges = {
-    allocatable: gauge('allocatable', 'What pods can use of a node.'),
-    podRequests: gauge('total_pod_requests', 'What the pods on a node ask for, without daemons.'),
-    podLimits: gauge('total_pod_limits', 'What the pods on a node may use, without daemons.'),
-    daemonRequests: gauge('total_daemon_requests', 'What the daemons on a node ask for.'),
-    daemonLimits: gauge('total_daemon_limits', 'What the daemons on a node may use.'),
-    overhead: gauge('system_overhead', 'Capacity of a node that pods cannot use.'),
-  };
-  const lifetime = metrics.gauge({
+  const reported = new Map<string, Report>();
+  for (const [name, help] of Object.entries(helpOf) as [keyof typeof helpOf, string][])
+    metrics.gauge({
+      name: `karpenter_nodes_${name}`,
+      help,
+      labels: [...nodeLabels, 'resource_type'],
+      *series() {
+        for (const { labels, totals } of reported.values())
+          for (const [resource, amount] of totals[name])
+            yield [{ ...labels, resource_type: metricResource(resource) }, inUnits(resource, amount)];
+      },
+    });
+  metrics.gauge({
     name: 'karpenter_nodes_current_lifetime_seconds',
     help: 'How old a node is.',
     labels: nodeLabels,
     agesBy: clock,
+    *series() {
+      for (const { labels, bornMs } of reported.values()) yield [labels, bornMs];
+    },
   });
   const utilization = metrics.gauge({
     name: 'karpenter_cluster_utilization_percent',
@@ -49,7 +62,6 @@ export function nodeMetricsController(context: ControllerContext): Controller {
     labels: ['resource_type'],
   });
   const amounts = new PodAmounts();
-  const reported = new Map<string, Report>();
 
   const labelsOf = (machine: Machine, node: Node): Labels => {
     const labels: Labels = {
@@ -64,44 +76,27 @@ export function nodeMetricsController(context: ControllerContext): Controller {
   const report = (machine: Machine, node: Node, pods: Iterable<Pod>): Report => {
     const name = node.metadata.name ?? '';
     const sums = {
-      podRequests: new Map(),
-      podLimits: new Map(),
-      daemonRequests: new Map(),
-      daemonLimits: new Map(),
+      total_pod_requests: new Map(),
+      total_pod_limits: new Map(),
+      total_daemon_requests: new Map(),
+      total_daemon_limits: new Map(),
     } satisfies Record<string, Totals>;
     for (const pod of pods) {
       const isDaemon = isOwnedByDaemonSet(pod);
-      addTo(isDaemon ? sums.daemonRequests : sums.podRequests, amounts.requestsOf(pod));
-      addTo(isDaemon ? sums.daemonLimits : sums.podLimits, amounts.limitsOf(pod));
+      addTo(isDaemon ? sums.total_daemon_requests : sums.total_pod_requests, amounts.requestsOf(pod));
+      addTo(isDaemon ? sums.total_daemon_limits : sums.total_pod_limits, amounts.limitsOf(pod));
     }
     const allocatable = amounts.amountsOf(node.status?.allocatable);
     const overhead: Totals = new Map();
     for (const [resource, amount] of amounts.amountsOf(node.status?.capacity))
       overhead.set(resource, amount - (allocatable.get(resource) ?? 0));
-    const labels = labelsOf(machine, node);
-    const all = { ...sums, allocatable, overhead };
-    for (const [kind, totals] of Object.entries(all) as [keyof typeof all, Amounts][]) {
-      gauges[kind].remove({ node_name: name });
-      for (const [resource, amount] of totals)
-        gauges[kind].set(inUnits(resource, amount), { ...labels, resource_type: metricResource(resource) });
-    }
-    const requested: Totals = new Map(sums.podRequests);
-    addTo(requested, sums.daemonRequests);
-    const bornMs = parseTime(node.metadata.creationTimestamp ?? '') ?? clock.now();
     return {
       node,
       podsVersion: cluster.pods.versionOf(name),
-      labels,
-      bornMs,
-      requested,
-      allocatable,
+      labels: labelsOf(machine, node),
+      bornMs: parseTime(node.metadata.creationTimestamp ?? '') ?? clock.now(),
+      totals: { ...sums, allocatable, system_overhead: overhead },
     };
-  };
-
-  const forget = (name: string): void => {
-    reported.delete(name);
-    lifetime.remove({ node_name: name });
-    for (const each of Object.values(gauges)) each.remove({ node_name: name });
   };
 
   return {
@@ -115,20 +110,17 @@ export function nodeMetricsController(context: ControllerContext): Controller {
         const name = node?.metadata.name;
         if (node === undefined || name === undefined) continue;
         seen.add(name);
-        let known = reported.get(name);
-        if (known?.node !== node || known.podsVersion !== cluster.pods.versionOf(name)) {
-          if (known !== undefined) lifetime.remove({ node_name: name });
-          known = report(machine, node, cluster.pods.on(name));
-          reported.set(name, known);
-          lifetime.set(known.bornMs, known.labels);
-        }
+        const known = reported.get(name);
+        if (known?.node !== node || known.podsVersion !== cluster.pods.versionOf(name))
+          reported.set(name, report(machine, node, cluster.pods.on(name)));
         await clock.breathe?.();
       }
-      for (const name of reported.keys()) if (!seen.has(name)) forget(name);
+      for (const name of reported.keys()) if (!seen.has(name)) reported.delete(name);
       const [requested, allocatable]: [Totals, Totals] = [new Map(), new Map()];
-      for (const each of reported.values()) {
-        addTo(requested, each.requested);
-        addTo(allocatable, each.allocatable);
+      for (const { totals } of reported.values()) {
+        addTo(requested, totals.total_pod_requests);
+        addTo(requested, totals.total_daemon_requests);
+        addTo(allocatable, totals.allocatable);
       }
       for (const [resource, amount] of allocatable) {
         if (amount > 0)

@@ -2,7 +2,7 @@
 // first had a place for them in a pool whose nodes register (what is left then is not our waiting).
 import { label } from '../../api/index.ts';
 import { parseTime } from '../../base/index.ts';
-import { type Labels, type Metrics, type Pod, resources } from '../../ports/index.ts';
+import { type GaugeDefinition, type Labels, type Metrics, type Pod, resources } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
 import { hasResourceClaims, isTerminal } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext, concurrencyFor, ownKey } from '../context.ts';
@@ -24,7 +24,7 @@ const stateLabels = [
   'managed',
 ];
 
-function podMetrics(metrics: Metrics) {
+function podMetrics(metrics: Metrics, states: NonNullable<GaugeDefinition['series']>) {
   // Pods that need devices are bound later than others, because those have to be published first.
   const byDevices = ['dynamic_resources'];
   const gauge = (name: string, help: string, more: string[] = []) =>
@@ -32,7 +32,12 @@ function podMetrics(metrics: Metrics) {
   const histogram = (name: string, help: string, labels: string[] = []) =>
     metrics.histogram({ name: `karpenter_pods_${name}`, help, labels });
   return {
-    state: metrics.gauge({ name: 'karpenter_pods_state', help: 'Where a pod is.', labels: stateLabels }),
+    state: metrics.gauge({
+      name: 'karpenter_pods_state',
+      help: 'Where a pod is.',
+      labels: stateLabels,
+      series: states,
+    }),
     startup: metrics.summary({
       name: 'karpenter_pods_startup_duration_seconds',
       help: 'From creation until running.',
@@ -65,10 +70,25 @@ function podMetrics(metrics: Metrics) {
   };
 }
 
+interface Ahead {
+  readonly binding: boolean;
+  readonly starting: boolean;
+}
+
+/** Of nearly all pods: one for all. */
+const nothingAhead: Ahead = { binding: false, starting: false };
+
 export function podMetricsController(context: ControllerContext): Controller {
   const { cluster, clock, settings } = context;
-  const { state, ...reported } = podMetrics(context.metrics);
   const { decisions } = cluster.pods;
+  /** Every pod that was reported, and what this process still sees coming: only that is measured, once. */
+  const ahead = new Map<string, Ahead>();
+  const reported = podMetrics(context.metrics, function* () {
+    for (const key of ahead.keys()) {
+      const pod = cluster.pods.store.get(key);
+      if (pod !== undefined) yield [stateOf(context, pod), 1];
+    }
+  });
   const named = [
     reported.unstarted,
     reported.unbound,
@@ -76,13 +96,11 @@ export function podMetricsController(context: ControllerContext): Controller {
     reported.provisioningUnbound,
     reported.undecided,
   ];
-  /** Pods whose binding or start this process saw coming: only those are measured, once. */
-  const waiting = new Map<string, { binding: boolean; starting: boolean }>();
 
   const forget = (key: string): void => {
     const [namespace = '', name = ''] = key.split('/');
-    waiting.delete(key);
-    for (const gauge of [state, ...named]) gauge.remove({ name, namespace });
+    ahead.delete(key);
+    for (const gauge of named) gauge.remove({ name, namespace });
   };
 
   const tellUndecided = (key: string, labels: Labels, isBound: boolean): void => {
@@ -103,7 +121,7 @@ export function podMetricsController(context: ControllerContext): Controller {
     const startedMs = pod.status?.phase === 'Pending' ? undefined : trueSinceMs(pod, 'Ready');
     const isStarted = startedMs !== undefined;
     const isOver = isTerminal(pod);
-    const seen = waiting.get(key) ?? { binding: !isBound, starting: !isStarted };
+    const seen = ahead.get(key) ?? { binding: !isBound, starting: !isStarted };
     const seconds = (fromMs: number, untilMs = clock.now()): number => Math.max(0, (untilMs - fromMs) / 1000);
     if (seen.binding && isBound) {
       reported.bound.observe(seconds(bornMs, boundMs), devices);
@@ -125,7 +143,8 @@ export function podMetricsController(context: ControllerContext): Controller {
       else ours.set(seconds(placedWellMs), { ...labels, ...more });
     }
     tellUndecided(key, labels, isBound || isOver);
-    waiting.set(key, { binding: !isBound, starting: seen.starting && !isStarted && !isOver });
+    const starting = seen.starting && !isStarted && !isOver;
+    ahead.set(key, isBound && !starting ? nothingAhead : { binding: !isBound, starting });
     return !(isStarted || isOver);
   };
 
@@ -135,13 +154,10 @@ export function podMetricsController(context: ControllerContext): Controller {
     concurrency: concurrencyFor(settings, 10, 100),
     reconcile: (key) => {
       const pod = cluster.pods.store.get(key);
-      const { namespace = '', name = '' } = pod?.metadata ?? {};
       if (pod === undefined) {
         forget(key);
         return Promise.resolve(done);
       }
-      state.remove({ name, namespace });
-      state.set(1, stateOf(context, pod));
       return Promise.resolve(tellWaiting(key, pod) ? again(everyMs) : done);
     },
   };

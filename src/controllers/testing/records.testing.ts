@@ -22,18 +22,21 @@ export function recordedMetrics(): RecordedMetrics {
     return series;
   };
   const clocks = new Map<string, Pick<Clock, 'now'>>();
+  const collectors = new Map<string, NonNullable<GaugeDefinition['series']>>();
   /** As a scrape shows them. */
   const shown = (name: string): { labels: Labels; value: number }[] => {
     const nowMs = clocks.get(name)?.now();
-    return [...seriesOf(name).values()].map(({ labels, value }) => ({
+    const collected = [...(collectors.get(name)?.() ?? [])].map(([labels, value]) => ({ labels, value }));
+    return [...collected, ...seriesOf(name).values()].map(({ labels, value }) => ({
       labels,
       value: nowMs === undefined ? value : (nowMs - value) / 1_000,
     }));
   };
   const include = (all: Labels, some: Labels): boolean =>
     Object.entries(some).every(([key, value]) => all[key] === value);
-  const define = ({ name, labels: names = [], agesBy }: GaugeDefinition) => {
+  const define = ({ name, labels: names = [], agesBy, series: collect }: GaugeDefinition) => {
     const series = seriesOf(name);
+    if (collect !== undefined) collectors.set(name, collect);
     if (agesBy !== undefined) clocks.set(name, agesBy);
     const change = (labels: Labels, next: (old: number) => number): void => {
       for (const key in labels) if (!names.includes(key)) throw new Error(`${name} has no label ${key}`);

@@ -1,6 +1,7 @@
 // The parts of Kubernetes objects the planner reads, as the API server writes them. Everything is optional because
 // manifests are; the planner never writes into them.
 
+import { objectKey } from '../../base/index.ts';
 import type { Operator, RequirementSpec, ResourceQuantities } from '../snapshot.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -271,14 +272,12 @@ export interface Namespace {
 
 /** `namespace/name`, or the name alone for what has no namespace. */
 export function keyOf(metadata: Metadata): string {
-  return metadata.namespace === undefined || metadata.namespace === ''
-    ? metadata.name
-    : `${metadata.namespace}/${metadata.name}`;
+  return objectKey(metadata.namespace, metadata.name);
 }
 
 /** `namespace/name` of an object that always has a namespace; not written means default. */
 export function namespacedKey(metadata: Metadata): string {
-  return `${metadata.namespace || 'default'}/${metadata.name}`;
+  return objectKey(metadata.namespace || 'default', metadata.name);
 }
 
 export function namespaceOf(pod: Pod): string {

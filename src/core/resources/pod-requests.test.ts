@@ -22,3 +22,16 @@ test('a pod that is resized counts with the larger of what it asks for and what 
   expect(cpu(running('growing', '1'))).toBe(2_000);
   expect(cpu(running('stuck', '1', [{ type: 'PodResizePending', reason: 'Infeasible' }]))).toBe(1_000);
 });
+
+test('what outlives the pods forgets shapes that are gone, and answers the same afterwards', () => {
+  const requests = new RequestsOfPods(new ResourceTable(), { forgets: true, most: 10 });
+  const shape = (cpu: number): Pod => ({
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'main', resources: { requests: { cpu: `${cpu}m` } } }] },
+  });
+  for (let cpu = 1; cpu <= 1_000; cpu++) {
+    expect(requests.of(shape(cpu)).get('cpu')).toBe(cpu);
+    expect(requests.size).toBeLessThanOrEqual(10);
+  }
+  expect(requests.of(shape(1)).get('cpu')).toBe(1);
+});

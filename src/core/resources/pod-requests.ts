@@ -9,13 +9,24 @@ import type { ResourceTable } from './resource-table.ts';
 type Amounts = Map<string, number>;
 type PodStatus = NonNullable<Pod['status']>;
 
+/** Shapes that something that lives as long as the process remembers; some 10 MiB. */
+const mostRemembered = 20_000;
+
 /** Requests of pods with equal specifications, computed once; equal requests are the same object. */
 export class RequestsOfPods {
   private readonly table: ResourceTable;
+  private readonly most: number;
   private readonly known = new Map<string, ReadonlyMap<string, number>>();
 
-  constructor(table: ResourceTable) {
+  /** `forgets`: outlives the pods it is asked about, so it begins anew whenever it knows very many shapes. */
+  constructor(table: ResourceTable, { forgets = false, most = mostRemembered } = {}) {
     this.table = table;
+    this.most = forgets ? most : Number.POSITIVE_INFINITY;
+  }
+
+  /** How many shapes are remembered. */
+  get size(): number {
+    return this.known.size;
   }
 
   /** Quantities in the units of requests. */
@@ -30,6 +41,7 @@ export class RequestsOfPods {
       requests = podRequests(this.table, pod);
       // Every resource anyone asks for has its column before the columns of nodes and types are built.
       for (const name of requests.keys()) this.table.column(name);
+      if (this.known.size >= this.most) this.known.clear();
       this.known.set(identity, requests);
     }
     return requests;

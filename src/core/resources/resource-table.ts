@@ -8,6 +8,9 @@ import type { ResourceQuantities } from '../snapshot.ts';
 /** Amounts by column; the empty columns at the end may be left out. */
 export type ResourceVector = Float64Array;
 
+/** Texts of amounts that are remembered; more than any cluster has in use. */
+const mostParsed = 10_000;
+
 export class ResourceTable {
   private readonly columns = new Map<string, number>();
   private readonly parsed = new Map<string, number>();
@@ -41,6 +44,7 @@ export class ResourceTable {
     let amount = this.parsed.get(key);
     if (amount === undefined) {
       amount = quantityIn(unit, parseQuantity(quantity));
+      if (this.parsed.size >= mostParsed) this.parsed.clear();
       this.parsed.set(key, amount);
     }
     return amount;

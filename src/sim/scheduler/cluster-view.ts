@@ -39,7 +39,7 @@ export class ClusterView {
   readonly namespaces = new Map<string, Labels>();
   private readonly placed = new Map<string, PlacedPod>();
   private readonly table = new ResourceTable();
-  private readonly requests = new RequestsOfPods(this.table);
+  private readonly requests = new RequestsOfPods(this.table, { forgets: true });
   private listed: NodeRoom[] | undefined;
   /** How many pods there are of each priority. */
   private readonly priorities = new Map<number, number>();

@@ -1,4 +1,5 @@
 // An object as the store keeps it: complete metadata, frozen.
+import { objectKey } from '../../base/index.ts';
 import type { KubeObject, ObjectMeta } from '../../ports/index.ts';
 import type { JsonObject } from '../json.ts';
 
@@ -16,6 +17,4 @@ export interface StoredObject extends KubeObject, JsonObject {
 }
 
 /** Where an object stands in its collection; sorts as the real store does. */
-export function keyOf(namespace: string | undefined, name: string): string {
-  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
-}
+export const keyOf = objectKey;
