@@ -132,6 +132,7 @@ export const objectShapes: Readonly<Record<string, Shape>> = {
         nominatedNodeName: text,
         startTime: text,
         containerStatuses: listOf(openFields({ allocatedResources: resources })),
+        allocatedResources: resources,
       }),
     },
     ['spec'],

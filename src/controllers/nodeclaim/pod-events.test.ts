@@ -51,6 +51,24 @@ describe('a claim notes when', () => {
   });
 });
 
+test('a pod that is resized in place is an event, be it by a container, a sidecar or as a whole; other changes are not', () => {
+  const [source] = podEventsController(bench.context).sources;
+  const container = { name: 'main', resources: { requests: { cpu: '1' } } };
+  const pod = (spec: object, labels = {}) => ({
+    metadata: { name: 'web', namespace: 'default', labels },
+    spec: { nodeName: 'a', containers: [container], ...spec },
+  });
+  const isNews = (before: object, after: object): boolean =>
+    [...(source?.keys({ before: before as never, after: after as never }) ?? [])].length > 0;
+  const larger = { ...container, resources: { requests: { cpu: '2' } } };
+  expect(isNews(pod({}), pod({ containers: [larger] }))).toBe(true);
+  const sidecar = { ...container, restartPolicy: 'Always' };
+  expect(isNews(pod({ initContainers: [sidecar] }), pod({ initContainers: [{ ...sidecar, ...larger }] }))).toBe(true);
+  const whole = (cpu: string) => pod({ resources: { requests: { cpu } } });
+  expect(isNews(whole('1'), whole('2'))).toBe(true);
+  expect(isNews(pod({}), pod({ tolerations: [{ operator: 'Exists' }] }, { color: 'blue' }))).toBe(false);
+});
+
 describe('a claim does not note', () => {
   test('other changes of a pod', async () => {
     await bench.runPod('web');

@@ -65,9 +65,13 @@ function isEvent({ before, after }: PodChange): boolean {
 
 /** A pod that grew or shrank in place: consolidation may look at the node anew, but not at once. */
 function isResized(before: Pod, after: Pod): boolean {
-  if (before.spec?.containers === after.spec?.containers) return false;
-  const requests = ({ spec }: Pod): string =>
-    JSON.stringify(spec?.containers.map(({ resources: own }) => own?.requests));
+  if (before.spec === after.spec) return false;
+  const requests = ({ spec }: Pod): string => {
+    // The client's types do not know requests of a pod as a whole yet.
+    const { resources: whole } = (spec ?? {}) as { resources?: { requests?: object } };
+    const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
+    return JSON.stringify([whole?.requests, ...containers.map(({ resources: own }) => own?.requests)]);
+  };
   return requests(before) !== requests(after);
 }
 

@@ -141,6 +141,9 @@ export interface Pod {
     conditions?: Condition[];
     containerStatuses?: ContainerStatus[];
     initContainerStatuses?: ContainerStatus[];
+    /** Of the pod as a whole, where it asks for resources as a whole. */
+    allocatedResources?: ResourceQuantities;
+    resources?: ResourceRequirements;
   };
 }
 

@@ -35,3 +35,20 @@ test('what outlives the pods forgets shapes that are gone, and answers the same 
   }
   expect(requests.of(shape(1)).get('cpu')).toBe(1);
 });
+
+test('so does a pod that asks for resources as a whole', () => {
+  const requests = new RequestsOfPods(new ResourceTable());
+  const cpu = (held: string, allocated: string, conditions: { type: string; reason: string }[] = []) =>
+    requests
+      .of({
+        metadata: { name: 'whole' },
+        spec: { resources: { requests: { cpu: '2' } }, containers: [{ name: 'main' }] },
+        status: { conditions, resources: { requests: { cpu: held } }, allocatedResources: { cpu: allocated } },
+      })
+      .get('cpu');
+  expect(cpu('2', '2')).toBe(2_000);
+  expect(cpu('3', '2')).toBe(3_000);
+  expect(cpu('1', '4')).toBe(4_000);
+  expect(cpu('1', '1')).toBe(2_000);
+  expect(cpu('1', '1', [{ type: 'PodResizePending', reason: 'Infeasible' }])).toBe(1_000);
+});

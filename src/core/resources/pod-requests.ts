@@ -59,6 +59,9 @@ function heldIdentity(status: PodStatus | undefined): string {
       for (const resource in allocatedResources) identity += `>${resource}=${allocatedResources[resource]},`;
     }
   }
+  // A whole pod says what it holds only where it asks for resources as a whole.
+  if (status?.resources !== undefined)
+    identity += `held ${JSON.stringify([status.resources.requests, status.allocatedResources])}`;
   return identity === '' || !isInfeasible(status) ? identity : `${identity}infeasible`;
 }
 
@@ -96,7 +99,7 @@ const podSlot = 'pods';
 function podRequests(table: ResourceTable, pod: Pod): Amounts {
   const spec = pod.spec ?? {};
   const total = containerRequests(table, spec, pod);
-  applyPodLevel(table, spec.resources, total);
+  applyPodLevel(table, pod, total);
   addAll(total, amountsOf(table, spec.overhead));
   total.set(podSlot, 1);
   return total;
@@ -137,14 +140,30 @@ function containerRequests(table: ResourceTable, spec: PodSpec, pod: Pod): Amoun
   return total;
 }
 
-function applyPodLevel(table: ResourceTable, resources: ResourceRequirements | undefined, total: Amounts): void {
+function applyPodLevel(table: ResourceTable, { spec, status }: Pod, total: Amounts): void {
+  const resources = spec?.resources;
   if (resources === undefined) return;
-  for (const [name, amount] of amountsOf(table, resources.requests)) {
+  for (const [name, amount] of podLevelRequests(table, resources, status)) {
     if (isPodLevel(name)) total.set(name, amount);
   }
   for (const [name, amount] of amountsOf(table, resources.limits)) {
     if (isPodLevel(name) && resources.requests?.[name] === undefined && !total.get(name)) total.set(name, amount);
   }
+}
+
+/** As of a container: the larger of wish and holding, or the holding alone where a resize cannot come true. */
+function podLevelRequests(
+  table: ResourceTable,
+  { requests }: ResourceRequirements,
+  status: PodStatus | undefined,
+): Amounts {
+  const wished = amountsOf(table, requests);
+  if (wished.size === 0 || status?.resources === undefined) return wished;
+  const held = amountsOf(table, status.resources.requests);
+  raiseTo(held, amountsOf(table, status.allocatedResources));
+  if (isInfeasible(status)) return held;
+  raiseTo(wished, held);
+  return wished;
 }
 
 function isPodLevel(name: string): boolean {
