@@ -1,8 +1,8 @@
 // Writes src/sim/data/schemas.json: the fields of the built-in kinds the embedded cluster serves, as bare facts (names,
 // types, required fields, merge keys, protobuf numbers, which empty values appear on the wire), taken from a Kubernetes OpenAPI v2 document
 // and the tags of the Go types beside it. Run it when the presented version changes:
-//   node scripts/kube-schemas.ts swagger.json MODULES v0.36.3
-// where swagger.json is `kubectl get --raw /openapi/v2` and MODULES the folder that holds api@v0.36.3 and its neighbours.
+//   node scripts/kube-schemas.ts swagger.json MODULES v0.37.1
+// where swagger.json is `kubectl get --raw /openapi/v2` and MODULES the folder that holds api@v0.37.1 and its neighbours.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 
 interface Definition {
@@ -34,7 +34,7 @@ const roots = [
   'api.scheduling.v1.PriorityClass',
   'api.storage.v1.(StorageClass|CSINode|CSIDriver|VolumeAttachment)',
   'api.rbac.v1.(Role|ClusterRole|RoleBinding|ClusterRoleBinding)',
-  'api.resource.v1.(ResourceClaim|ResourceClaimTemplate|DeviceClass|ResourceSlice)',
+  'api.resource.v1.(ResourceClaim|ResourceClaimTemplate|DeviceClass|DeviceTaintRule|ResourceSlice)',
   'apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
   'apimachinery.pkg.apis.meta.v1.(DeleteOptions|Status|ListMeta)',
 ].map((pattern) => new RegExp(`^${pattern}$`));
@@ -55,7 +55,7 @@ const scalars: Record<string, string> = {
 
 const [path, modules, version] = process.argv.slice(2);
 if (path === undefined || modules === undefined || version === undefined) {
-  throw new Error('say where to read: node scripts/kube-schemas.ts swagger.json MODULES v0.36.3');
+  throw new Error('say where to read: node scripts/kube-schemas.ts swagger.json MODULES v0.37.1');
 }
 const { definitions } = JSON.parse(readFileSync(path, 'utf8')) as { definitions: Record<string, Definition> };
 const short = (name: string): string => name.replace(/^(#\/definitions\/)?io\.k8s\./, '');

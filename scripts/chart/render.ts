@@ -230,6 +230,11 @@ ${aligned([
   ['`enableServiceLinks`', 'not set, so true', 'false: variables about Services are not settings'],
   ['rights', 'all, always', 'what the provider, the gates and the settings need'],
   [
+    'the reference to the namespace in `SYSTEM_NAMESPACE`',
+    'without `apiVersion`',
+    'with it, as the API server stores it: server-side apply after Helm sees no conflict',
+  ],
+  [
     'variables in `controller.env` that the chart also sets',
     'twice in the pod, the last one counts',
     'once, that of `controller.env`',

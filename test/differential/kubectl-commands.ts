@@ -55,7 +55,7 @@ const node = (name: string) => ({
       kernelVersion: '6.1',
       osImage: 'Linux',
       containerRuntimeVersion: 'containerd://2',
-      kubeletVersion: 'v1.36.3',
+      kubeletVersion: 'v1.37.1',
       kubeProxyVersion: '',
       operatingSystem: 'linux',
       architecture: 'amd64',
@@ -112,7 +112,7 @@ const event = (name: string, reason: string) => ({
 });
 
 export const commands = (crds: object[]): Command[] => [
-  { args: 'version', only: /^Server Version: v1\.36\.3/ },
+  { args: 'version', only: /^Server Version: v1\.37\.1/ },
   {
     args: 'api-resources',
     only: /^(?!.*metrics\.k8s\.io)(pods|nodes|deployments|leases|poddisruptionbudgets|customresourcedefinitions|priorityclasses|jobs|storageclasses) /,

@@ -1,13 +1,13 @@
 // Rules that the random scenarios do not draw, one by one: for every case the planner and a real kube-scheduler must say the
 // same about one pod on one node that exists.
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { label } from '../../src/api/index.ts';
 import type { SnapshotObject, SnapshotSettings } from '../../src/core/index.ts';
-import { node, nodePool, object, plan, pod } from '../../src/core/testing/builders.testing.ts';
+import { node, object, pod } from '../../src/core/testing/builders.testing.ts';
+import { isOlderThan } from '../setup/kubernetes-release.ts';
 import { useControlPlane } from '../setup/use-control-plane.ts';
+import { type Case, clear, type Fields, pinned, place, placed, verdicts } from './scheduler-agreement/one-pod.ts';
 import { agreementControlPlane } from './scheduler-agreement/rig.ts';
-
-type Fields = Record<string, unknown>;
 
 const byZone = { maxSkew: 1, topologyKey: label.zone, whenUnsatisfiable: 'DoNotSchedule' };
 const spreadSettings = { defaultTopologySpreadConstraints: [byZone] } as SnapshotSettings;
@@ -19,74 +19,12 @@ const spreading = useControlPlane({
     pluginConfig: [{ name: 'PodTopologySpread', args: { defaultConstraints: [byZone], defaultingType: 'List' } }],
   },
 });
-type ClusterOf = typeof plain;
-
-const listOf: Record<string, string> = {
-  Node: '/api/v1/nodes',
-  Pod: '/api/v1/namespaces/default/pods',
-  Service: '/api/v1/namespaces/default/services',
-  PersistentVolume: '/api/v1/persistentvolumes',
-  PersistentVolumeClaim: '/api/v1/namespaces/default/persistentvolumeclaims',
-  StorageClass: '/apis/storage.k8s.io/v1/storageclasses',
-  CSINode: '/apis/storage.k8s.io/v1/csinodes',
-  CSIDriver: '/apis/storage.k8s.io/v1/csidrivers',
-  CSIStorageCapacity: '/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities',
-};
 const driver = 'disk.csi.test.kerf';
 
 beforeEach(async () => {
-  for (const cluster of [plain(), spreading()])
-    for (const [kind, path] of Object.entries(listOf))
-      if (kind !== 'Service') await cluster.request('DELETE', path, { gracePeriodSeconds: 0 });
+  for (const cluster of [plain(), spreading()]) await clear(cluster);
 });
 
-async function create(cluster: ClusterOf, item: SnapshotObject): Promise<void> {
-  const { status, ...rest } = item as SnapshotObject & { status?: Fields };
-  const { uid: _uid, creationTimestamp: _created, ...metadata } = item.metadata as Fields;
-  const path = listOf[item.kind] ?? '';
-  const written = { ...rest, metadata, ...(item.kind === 'Node' ? { status: ready(status) } : {}) };
-  const answer = await cluster().request('POST', path, written);
-  if (answer.status !== 201 && answer.status !== 409) throw new Error(JSON.stringify(answer.body).slice(0, 500));
-  if (item.kind.startsWith('PersistentVolume') && status !== undefined)
-    await cluster().request(
-      'PATCH',
-      `${path}/${item.metadata.name}/status`,
-      { status },
-      'application/merge-patch+json',
-    );
-}
-
-const ready = (status: Fields | undefined): Fields => ({ ...status, conditions: [{ type: 'Ready', status: 'True' }] });
-
-/** Whether the scheduler binds the pod; what it said if not. */
-async function bound(cluster: ClusterOf, item: SnapshotObject): Promise<boolean> {
-  const path = `${listOf['Pod']}/${item.metadata.name}`;
-  for (const startedMs = performance.now(); ; ) {
-    const { body } = await cluster().request('GET', path);
-    const { spec, status } = body as { spec: Fields; status?: { conditions?: { type: string; reason?: string }[] } };
-    if (spec['nodeName']) return true;
-    if (status?.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable'))
-      return false;
-    if (performance.now() - startedMs > 20_000) throw new Error(`no word about ${item.metadata.name}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-interface Case {
-  what: string;
-  objects: SnapshotObject[];
-  asking: SnapshotObject;
-  fits: boolean;
-  settings?: SnapshotSettings;
-}
-
-/** New nodes do not have it: the pod goes to the node or nowhere. */
-const place = 'example.com/place';
-const placed = (name: string, more: Parameters<typeof node>[0] = {}): SnapshotObject =>
-  node({ name, labels: { [place]: name }, ...more });
-
-const pinned = (name: string, parts: { spec?: Fields } = {}) =>
-  pod({ name: 'asking', ...parts, cpu: '100m', spec: { nodeSelector: { [place]: name }, ...parts.spec } });
 const sidecar = (port: number): Fields => ({
   initContainers: [
     { name: 's', image: 'i', restartPolicy: 'Always', ports: [{ containerPort: port, hostPort: port }] },
@@ -223,25 +161,37 @@ const cases: Case[] = [
   },
 ];
 
-test.each(cases)(
-  'kube-scheduler and the planner agree about $what',
-  async ({ objects, asking, fits, settings = {} }) => {
-    const cluster = settings === spreadSettings ? spreading : plain;
-    for (const item of [...objects, asking]) await create(cluster, item);
-    const planned = plan([nodePool(), ...objects, asking], { settings });
-    const isPlanned = planned.existingNodes.some(({ pods }) => pods.includes('default/asking'));
-    // A claim that waits for its first pod is provisioned after the choice of a node, which the annotation shows.
-    const isChosen = async (): Promise<boolean> => {
-      if (!JSON.stringify(objects).includes('WaitForFirstConsumer') || !fits) return bound(cluster, asking);
-      const path = `${listOf['PersistentVolumeClaim']}/wanted`;
-      for (const startedMs = performance.now(); performance.now() - startedMs < 20_000; ) {
-        const { body } = await cluster().request('GET', path);
-        const { annotations = {} } = (body as { metadata: { annotations?: Record<string, string> } }).metadata;
-        if (annotations['volume.kubernetes.io/selected-node'] === 'n') return true;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      return false;
-    };
-    expect({ planner: isPlanned, scheduler: await isChosen() }).toEqual({ planner: fits, scheduler: fits });
+const agrees = async (each: Case): Promise<void> => {
+  const cluster = each.settings === spreadSettings ? spreading() : plain();
+  expect(await verdicts(cluster, each)).toEqual({ planner: each.fits, scheduler: each.fits });
+};
+
+test.each(cases)('kube-scheduler and the planner agree about $what', agrees);
+
+const missing = (isPrevented: boolean): SnapshotObject[] => [
+  placed('n'),
+  object('storage.k8s.io/v1', 'CSINode', 'n', { spec: { drivers: [] } }),
+  object('storage.k8s.io/v1', 'CSIDriver', driver, { spec: { preventPodSchedulingIfMissing: isPrevented } }),
+  object('storage.k8s.io/v1', 'StorageClass', 'disk', { provisioner: driver }),
+  ...volume('one'),
+];
+
+describe.skipIf(isOlderThan(37, 'preventPodSchedulingIfMissing is on by default since then'))(
+  'a driver that is not there yet',
+  () => {
+    test.each<Case>([
+      {
+        what: 'keeps pods away where it says so',
+        objects: missing(true),
+        asking: pinned('n', { spec: using('one') }),
+        fits: false,
+      },
+      {
+        what: 'is waited for where not',
+        objects: missing(false),
+        asking: pinned('n', { spec: using('one') }),
+        fits: true,
+      },
+    ])('$what', agrees);
   },
 );

@@ -5,6 +5,7 @@ import { apiVersionOf, type ResourceDefinition } from '../api/definition.ts';
 import type { Registry } from '../api/registry.ts';
 import { type Definition, definitionOf, type FieldType } from '../api/schema.ts';
 import { isObject, type JsonObject } from '../json.ts';
+import { gitVersion } from '../kubernetes-version.ts';
 import { openApiV2Protobuf } from './openapi-v2-protobuf.ts';
 
 const objectMeta = 'apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -114,7 +115,7 @@ interface Dialect {
   body(schema: JsonObject): JsonObject;
 }
 
-const info = { title: 'Kubernetes', version: 'v1.36.3' };
+const info = { title: 'Kubernetes', version: gitVersion };
 
 function pathsFor(
   definitions: readonly ResourceDefinition[],

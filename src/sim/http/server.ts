@@ -6,6 +6,7 @@ import { stringify as stringifyYaml } from 'yaml';
 import { KerfError, messageOf, refusalOf } from '../../base/index.ts';
 import type { Machinery } from '../api/machinery.ts';
 import { internalError, methodNotAllowed, noSuchResource, StatusError, statusObject } from '../api/status.ts';
+import { gitVersion, presented } from '../kubernetes-version.ts';
 import { aggregated, apiGroupList, apiGroupOf, apiResourceList, apiVersions } from './discovery.ts';
 import { acceptClauses } from './negotiate.ts';
 import { OpenApi } from './openapi.ts';
@@ -13,15 +14,15 @@ import { openApiV2Type } from './openapi-v2-protobuf.ts';
 import { parseResourcePath } from './request.ts';
 import { serveResource, UnknownPath } from './resource-requests.ts';
 
-/** The Kubernetes version this cluster presents itself as. */
+/** What /version answers. */
 const version = {
-  major: '1',
-  minor: '36',
-  emulationMajor: '1',
-  emulationMinor: '36',
-  minCompatibilityMajor: '1',
-  minCompatibilityMinor: '35',
-  gitVersion: 'v1.36.3',
+  major: `${presented.major}`,
+  minor: `${presented.minor}`,
+  emulationMajor: `${presented.major}`,
+  emulationMinor: `${presented.minor}`,
+  minCompatibilityMajor: `${presented.major}`,
+  minCompatibilityMinor: `${presented.minor - 1}`,
+  gitVersion,
   gitCommit: 'simulated',
   gitTreeState: 'clean',
   buildDate: '1970-01-01T00:00:00Z',

@@ -4,13 +4,13 @@
 import { label } from '../../api/index.ts';
 import { formatTime } from '../../base/index.ts';
 import type { Node } from '../../ports/index.ts';
+import { gitVersion } from '../kubernetes-version.ts';
 import { addressOf } from './hash.ts';
 
 type NodeStatus = NonNullable<Node['status']>;
 type NodeCondition = NonNullable<NodeStatus['conditions']>[number];
 
-/** The version fake kubelets report; the cluster they belong to presents itself as the same. */
-const kubeletVersion = 'v1.36.3-fake';
+const kubeletVersion = `${gitVersion}-fake`;
 
 const healthy: readonly Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>[] = [
   { type: 'MemoryPressure', status: 'False', reason: 'KubeletHasSufficientMemory', message: 'memory is sufficient' },

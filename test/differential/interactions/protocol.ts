@@ -87,7 +87,7 @@ export const protocol = [
             kernelVersion: '6.1',
             osImage: 'Linux',
             containerRuntimeVersion: 'containerd://2',
-            kubeletVersion: 'v1.36.3',
+            kubeletVersion: 'v1.37.1',
             kubeProxyVersion: '',
             operatingSystem: 'linux',
             architecture: 'amd64',

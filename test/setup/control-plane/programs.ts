@@ -8,9 +8,9 @@ import { GoTool, toolsFile } from '../go-build.ts';
 import { MissingComponent } from '../missing-component.ts';
 
 /** The release the suites run on unless another is asked for. */
-const usualKubernetes = '1.36.3';
+export const usualKubernetes = '1.37.1';
 
-/** Another release can be asked for by those who want to know whether it makes a difference: 1.36.3, 1.34.9. */
+/** Another release can be asked for by those who want to know whether it makes a difference: 1.34.4, 1.36.3. */
 export const kubernetesVersion = (env: NodeJS.ProcessEnv = process.env): string =>
   env['KUBERNETES_VERSION'] || usualKubernetes;
 

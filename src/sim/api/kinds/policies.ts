@@ -220,6 +220,8 @@ const roleStrategy: Strategy = {
 
 const deviceStrategy: Strategy = { returnsDeleted: true, generation: true };
 
+const taintRuleStrategy: Strategy = { returnsDeleted: true, generation: true, ...keepStatus };
+
 /** A request that names no amount asks for one device. */
 function defaultDeviceRequests(spec: JsonObject): void {
   for (const request of listAt(objectAt(spec, 'devices'), 'requests')) {
@@ -294,6 +296,13 @@ export const policyKinds: ResourceDefinition[] = [
   devices({ kind: 'ResourceClaim', plural: 'resourceclaims', subresources: ['status'], strategy: deviceClaimStrategy }),
   devices({ kind: 'ResourceClaimTemplate', plural: 'resourceclaimtemplates', strategy: claimTemplateStrategy }),
   devices({ kind: 'DeviceClass', plural: 'deviceclasses', cluster: true, strategy: deviceStrategy }),
+  devices({
+    kind: 'DeviceTaintRule',
+    plural: 'devicetaintrules',
+    cluster: true,
+    subresources: ['status'],
+    strategy: taintRuleStrategy,
+  }),
   devices({
     kind: 'ResourceSlice',
     plural: 'resourceslices',

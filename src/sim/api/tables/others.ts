@@ -116,6 +116,7 @@ export const layouts: Record<string, TableLayout> = {
   },
   ResourceClaimTemplate: nameAndAge,
   DeviceClass: nameAndAge,
+  DeviceTaintRule: nameAndAge,
   ResourceSlice: {
     columns: columns('Name/name,Node,Driver,Pool,Age'),
     cells(object, nowMs) {
