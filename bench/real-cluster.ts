@@ -30,7 +30,7 @@ async function until(what: string, done: () => Promise<boolean>): Promise<void> 
   throw new Error(`not within ${patienceMs / 1000} s: ${what}`);
 }
 
-async function furnish(cluster: ControlPlane): Promise<void> {
+async function createObjects(cluster: ControlPlane): Promise<void> {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   for (const kind of kinds) await create(cluster, definitions, customResourceDefinition(kind));
   await cluster.kubectl(['wait', 'crd', '--all', '--for=condition=Established', '--timeout=60s']);
@@ -89,7 +89,7 @@ async function measureSpread(): Promise<Measurement> {
   const supervisor = new Supervisor('bench');
   const folder = mkdtempSync(join(tmpdir(), 'kerf-bench-'));
   try {
-    await furnish(cluster);
+    await createObjects(cluster);
     const controller = await ControllerProcess.start(supervisor, cluster.kubeconfig, {
       flags: { 'disable-leader-election': true },
       env: { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` },

@@ -40,7 +40,7 @@ const [nodes = 0, podsPerNode = 0] = process.argv.slice(2).map(Number);
 const cluster = await createCluster({ clock: new RealClock(), historySize: 100_000 });
 const kube = new SimKube(cluster.machinery);
 
-async function furnish(): Promise<void> {
+async function createObjects(): Promise<void> {
   for (const kind of kinds) await kube.create(definitions, customResourceDefinition(kind));
   await new Promise((resolve) => setTimeout(resolve, 200));
   await kube.create(kwokNodeClasses, { metadata: { name: 'default' }, spec: {} });
@@ -163,7 +163,7 @@ async function burst({ burst: count, kind }: Burst): Promise<BurstReport> {
   return { reactionMs: (written.at(-1) ?? Number.POSITIVE_INFINITY) - lastMs, claims };
 }
 
-await furnish();
+await createObjects();
 const server = await serveApi(cluster.machinery);
 process.on('message', (wanted: Burst) => void burst(wanted).then((report) => process.send?.(report)));
 process.send?.({ port: server.port });

@@ -21,7 +21,7 @@ import { type LostCapacity, Reaction } from './interruption/reaction.ts';
 import { offeringMetricsController } from './offering-metrics/controller.ts';
 import { pricingController } from './pricing.ts';
 import { taggingController } from './tagging/controller.ts';
-import { versionController } from './version/controller.ts';
+import { versionController } from './version.ts';
 import { type ZoneOfClass, zonalShiftController } from './zonal-shift/controller.ts';
 
 export interface AwsControllerSettings {

@@ -15,7 +15,7 @@ test('work that ends in time is passed on, and leaves no timer', async () => {
 
 test('work that does not end is given up at the limit, also if it fails later', async () => {
   const clock = new VirtualClock({ settle: () => setImmediate() });
-  const failsLater = clock.sleep(5_000).then(() => Promise.reject(new Error('nobody waits for this')));
+  const failsLater = clock.sleep(5_000).then(() => Promise.reject(new Error('nothing waits for this')));
   const both = Promise.allSettled([within(clock, 1_000, never, late), within(clock, 2_000, failsLater, late)]);
   await clock.runFor(10_000);
   expect((await both).map((each) => (each.status === 'rejected' ? String(each.reason) : each.value))).toEqual([

@@ -67,7 +67,7 @@ export async function createCluster(options: ClusterOptions): Promise<EmbeddedCl
     runGarbageCollector(machinery),
     runEventExpiry(machinery),
   ];
-  furnish(machinery);
+  addDefaults(machinery);
   return {
     machinery,
     async stop() {
@@ -77,7 +77,7 @@ export async function createCluster(options: ClusterOptions): Promise<EmbeddedCl
   };
 }
 
-function furnish(machinery: Machinery): void {
+function addDefaults(machinery: Machinery): void {
   const ensure = (
     plural: string,
     group: string,

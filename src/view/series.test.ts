@@ -11,7 +11,7 @@ function sampled(minutes: number): Series {
   return series;
 }
 
-test('a young series is told in fine steps, however far back is asked', () => {
+test('a young series is shown in fine steps, however far back is asked', () => {
   const { times, series } = sampled(15).read(['cost'], 0, Number.POSITIVE_INFINITY);
   expect(times).toHaveLength(61);
   expect(series['cost']?.at(-1)).toBe(60);

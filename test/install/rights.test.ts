@@ -72,7 +72,7 @@ async function asAccount(name: string): Promise<{ kubeconfig: string; token: str
 const textOf = ({ group, resource, verb, namespace: inNamespace, name }: Question): string =>
   `${inNamespace ?? '*'}: ${verb} ${resource}.${group}${name === undefined ? '' : ` ${name}`}`;
 
-/** What the account itself is told when it asks, of these questions. */
+/** What the server answers the account itself, of these questions. */
 async function allowed(account: string, questions: readonly Question[]): Promise<Set<string>> {
   const { token } = await asAccount(account);
   const granted = new Set<string>();
@@ -273,7 +273,7 @@ describe('kerf preflight', () => {
     await cluster().kubectl(['delete', 'clusterrolebinding', 'evicts']);
   });
 
-  test('someone who may not ask about others is told so, and nothing is called missing', async () => {
+  test('someone who may not ask about others gets that as the answer, and nothing is called missing', async () => {
     await cluster().kubectl(['create', 'serviceaccount', 'viewer', '-n', namespace]);
     await cluster().kubectl([
       'create',

@@ -11,7 +11,7 @@ import type { Controller, ControllerContext } from '../../controllers/index.ts';
 import { instanceProfileCollectionController } from '../instance-profile-collection/controller.ts';
 import { type LaunchCheckParts, LaunchChecksLoop } from '../launch-checks/controller.ts';
 import { nodeClassHashController } from '../nodeclass-hash/controller.ts';
-import { parameterInvalidationController } from '../parameter-invalidation/controller.ts';
+import { parameterInvalidationController } from '../parameter-invalidation.ts';
 import { capacityReservationsStep } from './capacity-reservations.ts';
 import { isOfClass } from './claims-of.ts';
 import { nodeClassController } from './controller.ts';

@@ -23,7 +23,7 @@ export function instanceTypeBuilder(context: InstanceTypeContext): InstanceTypeB
   const offersOf = offeringBuilder(context);
   const valuesOf = (info: InstanceTypeInfo) =>
     context.expressions.length === 0 ? undefined : kubeletValues(info, context);
-  // What a machine would be told cannot be worked out: none is launched, and the class says so in its status.
+  // The configuration of a machine cannot be computed: none is launched, and the class says so in its status.
   const offeringsOf: InstanceTypeBuilder['offeringsOf'] = (info, options) => {
     const values = valuesOf(info);
     return values !== undefined && 'error' in values ? [] : offersOf(info, options);

@@ -68,7 +68,7 @@ describe('expressions in kubelet settings', () => {
 
 describe('a node', () => {
   test.each(['AL2023', 'AL2', 'Bottlerocket', 'Windows2022'] as const)(
-    'is told what its type was planned with: %s',
+    'is configured with what its type was planned with: %s',
     (amiFamily) => {
       const kubelet = { kubeReserved: { memory: 'memory_mib / 100', cpu: '70m' } };
       const text = userDataFor(requestOf(amiFamily, { kubelet }, { reserved: { kubeReserved: { memory: '96Mi' } } }));

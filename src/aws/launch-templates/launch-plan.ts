@@ -158,7 +158,7 @@ function efaCountOf({ claim, nodeClass }: LaunchWish, { capacity }: InstanceType
   return requested(claim, efaResource) || drivers.includes(efaDriver) ? Number(capacity[efaResource] ?? 0) : 0;
 }
 
-/** The planner counted with them: a node is told the same. */
+/** The planner counted with them: a node is configured with the same. */
 function reservedOf({ nodeClass }: LaunchWish, { overhead }: InstanceTypeSpec): ReservedAmounts {
   const reserved: ReservedAmounts = {};
   for (const { field, resource } of kubeletExpressions(nodeClass.spec.kubelet ?? {})) {

@@ -257,16 +257,16 @@ describe('NodeClaims that are not launched', () => {
   const given = JSON.parse(snapshot);
   given.objects.items.push(waiting);
   given.nodeState?.push({ nodeClaim: 'unused-x' });
-  const told = async (...args: string[]) =>
+  const explained = async (...args: string[]) =>
     (await runCommand(configure, [...args, '--snapshot', '-'], JSON.stringify(given))).out;
 
   test('count neither as nodes nor as money, and say what is wrong with them', async () => {
-    const pool = await told('nodepool', 'unused');
+    const pool = await explained('nodepool', 'unused');
     expect(pool).toMatch(/^NodePool unused {2}0 nodes, \$0\.0000\/h .*\n {2}1 NodeClaim not launched yet\n/);
     expect(pool).toContain('has not been launched: LaunchFailed');
     expect(pool).not.toContain('wait until its Node has joined');
     const now = (text: string) => [/^(\d+) nodes, (\S+)/.exec(text)?.slice(1, 3), /now (\S+)/.exec(text)?.[1]];
-    expect(now(await told('cluster'))).toEqual(now(await reported('cluster')));
+    expect(now(await explained('cluster'))).toEqual(now(await reported('cluster')));
   });
 });
 

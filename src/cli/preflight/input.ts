@@ -104,14 +104,14 @@ async function mayDo(kube: Pick<Kube, 'create'>, user: string, right: AskedRight
   }
 }
 
-/** By what the controller is told, else by the node classes that objects are or refer to. */
+/** By how the controller is configured, else by the node classes that objects are or refer to. */
 export function providerIn(
   objects: readonly PreflightObject[],
   container: Record<string, unknown> | undefined,
 ): 'aws' | 'kwok' {
   const variables = asList(container?.['env']).map(asMap);
-  const told = variables.find(({ name }) => name === 'KERF_PROVIDER')?.['value'];
-  if (told === 'kwok' || asList(container?.['args']).includes('--provider=kwok')) return 'kwok';
+  const configured = variables.find(({ name }) => name === 'KERF_PROVIDER')?.['value'];
+  if (configured === 'kwok' || asList(container?.['args']).includes('--provider=kwok')) return 'kwok';
   const groups = objects.flatMap(({ apiVersion, spec = {} }) => {
     const template = asMap(asMap(spec['template'])['spec']);
     return [spec['nodeClassRef'], template['nodeClassRef']]

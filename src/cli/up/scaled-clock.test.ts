@@ -10,7 +10,7 @@ const machine: Clock = {
   now: () => machineMs,
   elapsed: () => machineMs,
   after: (delayMs, task) => timers.add(machineMs + delayMs, task),
-  sleep: () => Promise.reject(new Error('nobody sleeps on the machine')),
+  sleep: () => Promise.reject(new Error('nothing sleeps on the machine')),
 };
 
 async function holdUp(ms: number): Promise<void> {

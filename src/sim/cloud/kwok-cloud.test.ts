@@ -158,7 +158,7 @@ describe('launching', () => {
 
   test.each([
     { status: 0, reason: 'Transport', message: 'away' },
-    { status: 409, reason: 'Conflict', message: 'somebody else writes' },
+    { status: 409, reason: 'Conflict', message: 'another client writes' },
     { status: 403, reason: 'Forbidden', message: 'no rights yet' },
   ])('a Node that cannot be written for a while ($reason) comes when it can', async (cause) => {
     const create = kube.create.bind(kube);

@@ -12,7 +12,7 @@ export function runNamespaces(machinery: Machinery): () => void {
   const { store, registry, clock, around } = machinery;
   const accounts = registry.find('', 'v1', 'serviceaccounts') as ResourceDefinition;
 
-  const furnish = (namespace: string): void => {
+  const addDefaults = (namespace: string): void => {
     const object = around.get('namespaces', undefined, namespace);
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
     if (find(machinery, accounts, namespace, 'default') === undefined) {
@@ -56,21 +56,21 @@ export function runNamespaces(machinery: Machinery): () => void {
     });
   };
 
-  for (const namespace of around.list('namespaces')) furnish(namespace.metadata.name);
+  for (const namespace of around.list('namespaces')) addDefaults(namespace.metadata.name);
   return store.listen((collection, previous, object, deleted) => {
     if (collection === 'namespaces') {
       if (deleted) return;
       const { name } = object.metadata;
       if (object.metadata.deletionTimestamp !== undefined) clearSoon(name);
       // The account must be there before anyone can answer: pods are refused without it.
-      else if (previous === undefined) furnish(name);
+      else if (previous === undefined) addDefaults(name);
       return;
     }
     const { namespace } = object.metadata;
     if (namespace === undefined) return;
     if (deleted && isTerminating(machinery, namespace)) clearSoon(namespace);
     if (deleted && collection === 'serviceaccounts' && object.metadata.name === 'default')
-      clock.after(0, () => furnish(namespace));
+      clock.after(0, () => addDefaults(namespace));
   });
 }
 

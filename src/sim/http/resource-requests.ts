@@ -53,7 +53,7 @@ export async function serveResource(exchange: Exchange): Promise<void> {
     return serveBinding(exchange, undefined);
   const definition = machinery.registry.find(path.group, path.version, path.plural);
   if (definition === undefined) {
-    // A whole group that is not served is no API at all.
+    // A whole group that is not served is not an API at all.
     if (path.group !== '' && !machinery.registry.all().some(({ group }) => group === path.group))
       throw new UnknownPath();
     throw noSuchResource();

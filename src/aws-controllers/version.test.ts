@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { KubernetesVersion } from '../../aws/index.ts';
-import { recordedLog } from '../../controllers/testing/records.testing.ts';
-import { openAwsBench } from '../aws-bench.testing.ts';
-import { versionController } from './controller.ts';
+import { KubernetesVersion } from '../aws/index.ts';
+import { recordedLog } from '../controllers/testing/records.testing.ts';
+import { openAwsBench } from './aws-bench.testing.ts';
+import { versionController } from './version.ts';
 
 test('the version is looked up at start and every five minutes, and a failure keeps the last one', async () => {
   const answers = ['1.33', '1.34'];

@@ -1,7 +1,7 @@
 // providers.version: looks every five minutes whether the cluster was upgraded.
-import type { KubernetesVersion } from '../../aws/index.ts';
-import type { Controller } from '../../controllers/index.ts';
-import { refreshing } from '../refreshing.ts';
+import type { KubernetesVersion } from '../aws/index.ts';
+import type { Controller } from '../controllers/index.ts';
+import { refreshing } from './refreshing.ts';
 
 const everyMs = 5 * 60_000;
 

@@ -1,7 +1,7 @@
 // providers.ssm.invalidation: an image that `latest` stood for and that is deprecated now has a successor; forgetting the
 // parameter makes the next look ask for it, instead of waiting a day.
-import type { Images } from '../../aws/index.ts';
-import { again, type Controller } from '../../controllers/index.ts';
+import type { Images } from '../aws/index.ts';
+import { again, type Controller } from '../controllers/index.ts';
 
 const everyMs = 30 * 60_000;
 

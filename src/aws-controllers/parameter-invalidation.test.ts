@@ -4,7 +4,7 @@ import {
   minuteMs,
   type NodeClassBench,
   openNodeClasses,
-} from '../nodeclass/nodeclass-bench.testing.ts';
+} from './nodeclass/nodeclass-bench.testing.ts';
 
 let bench: NodeClassBench;
 beforeEach(async () => {
