@@ -48,6 +48,42 @@ spec:
     aws-ids: sg-1, sg-2
 `;
 
+describe('-o json', () => {
+  test('prints every object as one List, those of Lists and JSON included', async () => {
+    const list = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'List',
+      items: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }],
+    });
+    const { out, err, code } = await convert(`${oldPool}---\n${oldClass}---\n${list}\n`, '-o', 'json');
+    expect(code).toBe(0);
+    const { kind, items } = JSON.parse(out) as { kind: string; items: { apiVersion: string; kind: string }[] };
+    expect(kind).toBe('List');
+    expect(items.map((item) => `${item.apiVersion} ${item.kind}`)).toEqual([
+      'karpenter.sh/v1 NodePool',
+      'karpenter.k8s.aws/v1 EC2NodeClass',
+      'v1 ConfigMap',
+    ]);
+    expect(err).toContain('to decide');
+  });
+
+  test('a document that cannot be read is reported and left out', async () => {
+    const { out, err, code } = await convert(
+      `${oldPool}---\napiVersion: karpenter.sh/v1beta1\nkind: [\n`,
+      '-o',
+      'json',
+    );
+    expect(code).toBe(1);
+    expect((JSON.parse(out) as { items: unknown[] }).items).toHaveLength(1);
+    expect(err).toContain('left as it is');
+  });
+
+  test('is refused with what only text can have', async () => {
+    await expect(convert(oldPool, '-o', 'json', '--notes', 'inline')).rejects.toThrow('without comments');
+    await expect(convert(oldPool, '-o', 'json', '--write')).rejects.toThrow('without comments');
+  });
+});
+
 describe('a v1beta1 NodePool with its class', () => {
   test('becomes v1 with every comment, quote and the order of fields kept', async () => {
     const { out, code } = await convert(`${oldPool}---\n${oldClass}`, '--notes', 'none');

@@ -1,9 +1,10 @@
 // `kerf convert`: prints manifests of any age as v1, with their comments, and says what changed and what is left to
 // decide.
-import type { Command } from 'commander';
+import { Readable } from 'node:stream';
+import { type Command, Option } from 'commander';
 import { KerfError } from '../../base/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
-import { readUnits, type Unit } from '../manifests/index.ts';
+import { isMap, readManifests, readUnits, type Unit } from '../manifests/index.ts';
 import { counted, paintFor, progressLine, wrapText, writeWhole } from '../output/index.ts';
 import { noteText } from './notes.ts';
 import { type ObjectNotes, type Rewritten, rewrite } from './rewrite.ts';
@@ -12,6 +13,7 @@ interface Options {
   filename?: string[];
   notes: string;
   write?: boolean;
+  output: 'text' | 'json';
 }
 
 export function configure(command: Command, run: CommandRunner): void {
@@ -23,6 +25,11 @@ export function configure(command: Command, run: CommandRunner): void {
     )
     .option('--notes <where>', 'where notes go: stderr, inline (comments above each object) or none', 'stderr')
     .option('-w, --write', 'change the files instead of printing')
+    .addOption(
+      new Option('-o, --output <format>', 'text as it is written, comments included, or a List of all objects')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
     .addHelpText('after', help)
     .action(run(convert));
 }
@@ -36,7 +43,8 @@ Exit codes: 0 converted, 1 some manifest could not be read as YAML and was left 
 Examples:
   kerf convert -f old.yaml > new.yaml
   kerf convert -f manifests/ --write
-  kubectl get nodepools,ec2nodeclasses -o yaml | kerf convert -f - --notes inline`;
+  kubectl get nodepools,ec2nodeclasses -o yaml | kerf convert -f - --notes inline
+  kerf convert -f manifests/ -o json | kubectl diff -f -`;
 
 async function convert(terminal: Terminal, files: string[], options: Options): Promise<number> {
   const names = [...(options.filename ?? []), ...files];
@@ -47,6 +55,8 @@ async function convert(terminal: Terminal, files: string[], options: Options): P
       'WrongFlag',
       `unknown place for notes "${options.notes}": write --notes stderr, inline or none`,
     );
+  if (options.output === 'json' && (options.write === true || options.notes === 'inline'))
+    throw new KerfError('WrongFlag', '-o json prints objects without comments: leave out --write and --notes inline');
   const paint = paintFor({ ...terminal, isTerminal: terminal.errIsTerminal });
   const progress = progressLine(terminal);
   const units: Unit[] = [];
@@ -71,7 +81,8 @@ async function convert(terminal: Terminal, files: string[], options: Options): P
     terminal.err(`skipped ${file}: --write changes YAML and JSON files only; omit --write to print its samples\n`);
   if (units.length === 0 && prose.size > 0 && unreadable === 0)
     throw new KerfError('WrongFlag', 'nothing to write: there is no YAML or JSON file; omit --write to print');
-  const output = options.write === true ? new Files() : new Stream(terminal);
+  const output =
+    options.write === true ? new Files() : options.output === 'json' ? new ObjectList() : new Stream(terminal.out);
   const objects: ObjectNotes[] = [];
   const broken: Rewritten[] = [];
   let done = 0;
@@ -111,12 +122,12 @@ const lineEnded = (text: string): string => (text.endsWith('\n') ? text : `${tex
 
 /** Standard output: everything as one stream, in pieces large enough to be quick. */
 class Stream {
-  private readonly terminal: Terminal;
+  private readonly write: (text: string) => void;
   private pending = '';
   private isFirst = true;
 
-  constructor(terminal: Terminal) {
-    this.terminal = terminal;
+  constructor(write: (text: string) => void) {
+    this.write = write;
   }
 
   add(result: Rewritten, text: string): void {
@@ -125,14 +136,33 @@ class Stream {
     if (this.pending.length > 65_536) this.flush();
   }
 
-  close(): Promise<void> {
+  close(_terminal: Terminal): Promise<void> {
     this.flush();
     return Promise.resolve();
   }
 
   private flush(): void {
-    this.terminal.out(this.pending);
+    this.write(this.pending);
     this.pending = '';
+  }
+}
+
+/** The same stream read again: every object in it as one List, which kubectl takes. */
+class ObjectList {
+  private readonly parts: string[] = [];
+  private readonly stream = new Stream((text) => void this.parts.push(text));
+
+  add(result: Rewritten, text: string): void {
+    // A document that cannot be read has no object to print; it is reported.
+    if (result.broken === undefined) this.stream.add(result, text);
+  }
+
+  async close(terminal: Terminal): Promise<void> {
+    await this.stream.close(terminal);
+    const items: unknown[] = [];
+    for await (const item of readManifests(['-'], { stdin: Readable.from(this.parts) }))
+      if (item.kind === 'manifest' && isMap(item.manifest.value)) items.push(item.manifest.value);
+    terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, undefined, 2)}\n`);
   }
 }
 
