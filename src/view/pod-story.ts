@@ -3,7 +3,7 @@
 import { KerfError, parseTime } from '../base/index.ts';
 import type { Plan, PlannedNode, Reason, Snapshot } from '../core/index.ts';
 import type { Pod } from '../ports/index.ts';
-import { claimStory } from './claim-story.ts';
+import { type ClaimStory, claimStory } from './claim-story.ts';
 import { namesText } from './names.ts';
 import { spanText } from './span-text.ts';
 
@@ -70,7 +70,7 @@ export function podStory(pod: Pod, { plan, snapshot, relaxed }: PodStoryInputs):
 function fitsText(snapshot: Snapshot, name: string): string {
   const { items } = snapshot.objects;
   const waiting = claimStory(snapshot, name);
-  if (waiting !== undefined) return `is planned onto NodeClaim ${name}, which ${waiting.message}`;
+  if (waiting !== undefined) return `is planned onto NodeClaim ${name}, which ${waiting.message}${causeOf(waiting)}`;
   const claim = items.find(({ kind, metadata }) => kind === 'NodeClaim' && metadata.name === name);
   const node = items.find(({ kind, metadata }) => kind === 'Node' && metadata.name === name);
   if (claim === undefined || node !== undefined) return `fits on ${name}: kube-scheduler places it there`;
@@ -100,3 +100,9 @@ function whyNotWaiting(pod: Pod): string {
 }
 
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace ?? 'default'}/${metadata.name ?? ''}`;
+
+/** What the provider said to the launch, where it said something. */
+function causeOf({ conditions }: ClaimStory): string {
+  const launched = conditions.find(({ type, status }) => type === 'Launched' && status !== 'True');
+  return launched?.message ? ` (${launched.message})` : '';
+}

@@ -16,6 +16,11 @@ export function followSuggestion(snapshot: Snapshot, key: string, reason: Reason
   const named = pools.filter((pool) => pool.metadata.name === reason.nodePool);
   const keys = reason.keys ?? [];
   const suggestion = reason.suggestion ?? '';
+  const single = parts.find(([words]) => words.test(suggestion))?.[1];
+  if (single !== undefined) {
+    for (const pool of named.length > 0 ? named : [undefined]) single({ copy, pod, pool, keys, suggestion });
+    return copy;
+  }
   if (suggestion.startsWith('allow other values for')) {
     const [key = ''] = keys;
     widen(pod, named, [key]);
@@ -83,6 +88,85 @@ export function followSuggestion(snapshot: Snapshot, key: string, reason: Reason
       return undefined;
   }
   return copy;
+}
+
+interface Part {
+  copy: Snapshot;
+  pod: Pod;
+  pool: NodePool | undefined;
+  keys: readonly string[];
+  suggestion: string;
+}
+
+const places = [label.zone, label.capacityType];
+const openUp = ({ pool }: Part): void => {
+  if (pool !== undefined) pool.spec.template.spec.requirements = [];
+};
+
+/** One choice of a suggestion that offers several, by itself. */
+const parts: readonly [RegExp, (part: Part) => void][] = [
+  [/^allow what the pod asks for(?!.*, or )/, ({ pool, pod, keys }) => allowWishes(pool, pod, keys)],
+  [/^change the pod's node selector/, ({ pod, keys }) => forgetKeys(pod, keys)],
+  [/^leave \S+ out of the pod's/, ({ pod, keys }) => forgetKeys(pod, keys)],
+  [/^relax the pod's node selector or affinity$/, ({ pod }) => wantNothing(pod)],
+  [/^allow (?:other|larger) instance types(?!.*[,;] (?:or|and) )/, openUp],
+  [/^allow instance types in NodePool \S+ that attach more$/, openUp],
+  [/^allow more zones or capacity types in the pod$/, ({ pod }) => forgetKeys(pod, places)],
+  [/^allow more zones or capacity types in NodePool \S+$/, ({ pool }) => pool && forgetRequirements(pool, places)],
+  [
+    /^raise maxSkew (?!.*, or )/,
+    ({ pod, keys }) => {
+      for (const rule of pod.spec.topologySpreadConstraints ?? [])
+        if (keys.includes(rule.topologyKey)) rule.maxSkew = 500;
+    },
+  ],
+  [
+    /^(?:allow|let the pod run in) more domains of /,
+    ({ pod, pool, keys }) => {
+      forgetKeys(pod, keys);
+      if (pool !== undefined) forgetRequirements(pool, keys);
+    },
+  ],
+  [
+    /^ask for (?!less)\S+ in the pod's node selector/,
+    ({ pod, keys: [key = ''], suggestion }) => {
+      forgetKeys(pod, [key]);
+      pod.spec.nodeSelector = { ...pod.spec.nodeSelector, [key]: /^ask for (\S+)/.exec(suggestion)?.[1] ?? '' };
+    },
+  ],
+];
+
+/** The pool takes any value for these keys. */
+function allowWishes(pool: NodePool | undefined, pod: Pod, keys: readonly string[]): void {
+  if (pool === undefined) return;
+  forgetRequirements(pool, keys);
+  for (const key of keys) {
+    delete pool.spec.template.metadata?.labels?.[key];
+    const wanted = pod.spec.nodeSelector?.[key];
+    pool.spec.template.spec.requirements.push(
+      wanted === undefined ? { key, operator: 'Exists' } : { key, operator: 'In', values: [wanted] },
+    );
+  }
+}
+
+/** The same reason once for each of the choices that its suggestion offers. */
+export function choicesIn(reason: Reason): Reason[] {
+  const { suggestion = '', keys = [] } = reason;
+  if (suggestion.startsWith('allow other values for')) return keys.map((key) => ({ ...reason, keys: [key] }));
+  const [, values = '', where = ''] = /^ask for (\S+(?: or \S+)*)( in the pod's .*)$/.exec(suggestion) ?? [];
+  if (where !== '') return values.split(' or ').map((value) => ({ ...reason, suggestion: `ask for ${value}${where}` }));
+  const [, what = '', pool = ''] = /^(allow .*) in (NodePool \S+) or in the pod$/.exec(suggestion) ?? [];
+  const [, skew = '', over = ''] = /^(raise maxSkew .* over (\S+)), allow more domains, or /.exec(suggestion) ?? [];
+  const spreads = [skew, `allow more domains of ${over}`, `make the spread over ${over} ScheduleAnyway`];
+  if (over !== '') return spreads.map((text) => ({ ...reason, suggestion: text }));
+  const [, preferred = '', apart = ''] =
+    /^(make the anti-affinity over (\S+) .*preferred), or let /.exec(suggestion) ?? [];
+  const domains = [preferred, `let the pod run in more domains of ${apart}`];
+  if (apart !== '') return domains.map((text) => ({ ...reason, suggestion: text }));
+  // Whether a pod that the affinity selects can be started is not known.
+  if (suggestion.startsWith('start a pod')) return [reason];
+  const texts = pool === '' ? suggestion.split(/[,;] or /) : [`${what} in ${pool}`, `${what} in the pod`];
+  return texts.map((text) => ({ ...reason, suggestion: text }));
 }
 
 function tolerate(pod: Pod, suggestion: string): void {

@@ -16,7 +16,7 @@ import {
   type Snapshot,
   type SnapshotObject,
 } from '../../src/core/index.ts';
-import { followSuggestion } from './follow-suggestion.ts';
+import { choicesIn, followSuggestion } from './follow-suggestion.ts';
 import { agreeable, everything, type Mix, snapshots } from './generate/snapshot.ts';
 import { naivePlanDocument } from './naive/as-plan.ts';
 import { renamed, reordered } from './order-and-names.ts';
@@ -233,6 +233,32 @@ describe('suggestions', () => {
     });
     expect(followed).toBeGreaterThan(20);
     expect(several).toBeGreaterThan(3);
+  });
+
+  test('that offer a choice give the pod a place whichever is chosen', () => {
+    let chosen = 0;
+    holds(improvable, 109, 250, (snapshot) => {
+      const hopeless = confirmSuggestions(planSnapshot(snapshot), snapshot, {}).unschedulable[0];
+      const first = hopeless?.reasons.find((reason) => reason.suggestion !== undefined);
+      if (hopeless === undefined || first === undefined) return;
+      const shown = hopeless.reasons.filter(
+        ({ nodePool, suggestion }) =>
+          suggestion !== undefined &&
+          (first.nodePool === undefined || nodePool === undefined || nodePool === first.nodePool),
+      );
+      const combinations = shown.reduce<Reason[][]>(
+        (known, reason) => known.flatMap((some) => choicesIn(reason).map((choice) => [...some, choice])),
+        [[]],
+      );
+      if (combinations.length === 1) return;
+      for (const each of combinations) {
+        const left = leftAfter(snapshot, hopeless.pod, each);
+        if (left === 'untried') continue;
+        chosen += 1;
+        expect(left, each.map(({ code, suggestion }) => `${code}: ${suggestion}`).join('; ')).toEqual([]);
+      }
+    });
+    expect(chosen).toBeGreaterThan(20);
   });
 });
 

@@ -76,7 +76,7 @@ test('a pod that fits on a node hears which one', () => {
     'shop/early  is planned onto on-its-way, which was launched 2 minutes ago and has not registered\n',
   );
   expect(text(named('unlucky', 'shop'))).toBe(
-    'shop/unlucky  is planned onto NodeClaim failing, which was created 30 seconds ago and has not been launched: LaunchFailed\n',
+    'shop/unlucky  is planned onto NodeClaim failing, which was created 30 seconds ago and has not been launched: LaunchFailed (throttled)\n',
   );
 });
 

@@ -1,6 +1,15 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { label } from '../../../api/names.ts';
 import { planSnapshot, type Snapshot } from '../../../core/index.ts';
-import { instanceType, nodePool, pod, requirement, snapshot, spread } from '../../../core/testing/builders.testing.ts';
+import {
+  instanceType,
+  nodeAffinity,
+  nodePool,
+  pod,
+  requirement,
+  snapshot,
+  spread,
+} from '../../../core/testing/builders.testing.ts';
 import { confirmSuggestions } from './confirm-suggestions.ts';
 
 const types = [instanceType({ name: 'm', cpu: '4' })];
@@ -110,4 +119,43 @@ test('a spread that asks for a zone in which nothing can be had is what has to c
       /^relax the pod's topology rules over topology\.kubernetes\.io\/zone: they ask for .*moon-1a/,
     ),
   ]);
+});
+
+describe('a suggestion that offers a choice', () => {
+  const suggestionsOf = (given: Snapshot) =>
+    confirmSuggestions(planSnapshot(given), given, {}).unschedulable[0]?.reasons.flatMap(
+      ({ suggestion }) => suggestion ?? [],
+    );
+  const arm = instanceType({ name: 'a', cpu: '4', arch: 'arm64' });
+  const wantsArm = pod({ cpu: '1', spec: { nodeSelector: { 'kubernetes.io/arch': 'arm64' } } });
+  const amdOnly = nodePool({ requirements: [requirement('kubernetes.io/arch', 'In', ['amd64'])] });
+
+  test('keeps it where each part alone gives the pod a place', () => {
+    expect(suggestionsOf(snapshot([amdOnly, wantsArm], { types: [...types, arm] }))).toEqual([
+      "allow what the pod asks for in the requirements of NodePool default, or change the pod's node selector or affinity for kubernetes.io/arch",
+    ]);
+  });
+
+  test('loses the part that does not help: the pool has no such instance type', () => {
+    const given = snapshot([amdOnly, nodePool({ name: 'arm', limits: { cpu: '0' } }), wantsArm], {
+      instanceTypes: [
+        { nodePool: 'default', items: types },
+        { nodePool: 'arm', items: [arm] },
+      ],
+    });
+    expect(suggestionsOf(given)).toContain("change the pod's node selector or affinity for kubernetes.io/arch");
+  });
+
+  test('names only those existing values in which the pod has a place', () => {
+    const zonal = ['zone-1', 'zone-2'].map((zone) =>
+      instanceType({ name: zone, cpu: zone === 'zone-1' ? '1' : '4', zones: [zone] }),
+    );
+    const wish = pod({
+      cpu: '2',
+      spec: nodeAffinity([requirement(label.zone, 'In', ['zone-11', 'zone-22'])]),
+    });
+    expect(suggestionsOf(snapshot([nodePool(), wish], { types: zonal }))).toEqual([
+      "ask for zone-2 in the pod's node selector or affinity for topology.kubernetes.io/zone",
+    ]);
+  });
 });

@@ -5,6 +5,7 @@
 import { label } from '../../../api/names.ts';
 import { type Plan, type Reason, type Snapshot, useOf } from '../../../core/index.ts';
 import type { deviceSelectors } from '../plan.ts';
+import { withWorkingChoices } from './choices.ts';
 import { nameOf, type PlanBudget, smallestEnough, type Trial, tryRemedies } from './try-remedies.ts';
 
 /** Pods that differ in nothing that matters here are tried once; of many kinds, the first. */
@@ -74,7 +75,7 @@ function poolsIn(reasons: readonly Reason[]): string[] {
 function beyondUnknown(worlds: readonly World[], reasons: readonly Reason[]): Reason[] {
   const [world] = worlds as [World];
   const outcome = tryRemedies({ ...world, pool: undefined }, reasons);
-  if (outcome.kind === 'placed') return [...reasons];
+  if (outcome.kind === 'placed') return withWorkingChoices({ ...world, pool: undefined }, reasons);
   const behind = outcome.kind === 'waits' ? outcome.reasons : [];
   for (const pool of poolsIn(behind).slice(0, mostPools)) {
     const own = behind.filter(({ nodePool }) => nodePool === pool);
@@ -105,25 +106,18 @@ function worldsFor(key: string, { whole, options, budgets }: Search): World[] {
 }
 
 function openPool(worlds: readonly World[], pool: string | undefined, reasons: readonly Reason[]): Tried {
-  let obstacles = reasons.map(oneChoice);
+  let obstacles = [...reasons];
   for (const [at, world] of worlds.entries()) {
     const trial: Trial = { ...world, pool };
     obstacles = allObstacles(trial, obstacles);
     const enough = smallestEnough(trial, obstacles);
     if (enough === undefined) continue;
-    const last = worlds.at(-1) as World;
-    const isProven = at === worlds.length - 1 || tryRemedies({ ...last, pool }, enough).kind === 'placed';
-    if (isProven) return { isPlaced: true, obstacles: withoutOthers(obstacles, enough) };
+    const last: Trial = { ...(worlds.at(-1) as World), pool };
+    const isProven = at === worlds.length - 1 || tryRemedies(last, enough).kind === 'placed';
+    if (isProven)
+      return { isPlaced: true, obstacles: withoutOthers(obstacles, enough, withWorkingChoices(last, enough)) };
   }
   return { isPlaced: false, obstacles: without(obstacles) };
-}
-
-/** Of several labels each of which might do, the first: what is shown is what was tried. */
-function oneChoice(reason: Reason): Reason {
-  const { keys = [], suggestion = '' } = reason;
-  const [first] = keys;
-  if (first === undefined || keys.length < 2 || !suggestion.startsWith('allow other values for')) return reason;
-  return { ...reason, keys: [first], suggestion: suggestion.replace(keys.join(' or '), first) };
 }
 
 /** What was known, and what stands behind it. */
@@ -135,7 +129,7 @@ function allObstacles(trial: Trial, reasons: readonly Reason[]): Reason[] {
     const seen = new Set(obstacles.map(identity));
     const next = outcome.reasons
       .filter((reason) => (reason.nodePool ?? trial.pool) === trial.pool && !seen.has(identity(reason)))
-      .map((reason) => oneChoice(trial.pool === undefined ? reason : { ...reason, nodePool: trial.pool }));
+      .map((reason) => (trial.pool === undefined ? reason : { ...reason, nodePool: trial.pool }));
     if (next.length === 0) break;
     obstacles.push(...next);
   }
@@ -149,9 +143,11 @@ function without(reasons: readonly Reason[]): Reason[] {
   return withoutOthers(reasons, []);
 }
 
-function withoutOthers(reasons: readonly Reason[], kept: readonly Reason[]): Reason[] {
+/** `kept` as they are to be shown, the others without their suggestions. */
+function withoutOthers(reasons: readonly Reason[], kept: readonly Reason[], shown: readonly Reason[] = kept): Reason[] {
   return reasons.map((reason) => {
-    if (kept.includes(reason)) return reason;
+    const known = shown[kept.indexOf(reason)];
+    if (known !== undefined) return known;
     const { suggestion: _, ...bare } = reason;
     return bare;
   });

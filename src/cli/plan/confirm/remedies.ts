@@ -24,7 +24,12 @@ interface PodSpec {
   volumes?: unknown[];
   containers?: Container[];
   initContainers?: Container[];
-  topologySpreadConstraints?: { topologyKey: string; whenUnsatisfiable?: string; minDomains?: number }[];
+  topologySpreadConstraints?: {
+    topologyKey: string;
+    whenUnsatisfiable?: string;
+    minDomains?: number;
+    maxSkew?: number;
+  }[];
   affinity?: {
     nodeAffinity?: {
       requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms: { matchExpressions?: Expression[] }[] };
@@ -36,8 +41,9 @@ interface PodSpec {
 interface PoolSpec {
   limits?: object;
   template: {
+    metadata?: { labels?: Record<string, string> };
     spec: {
-      requirements?: { key: string; minValues?: number }[];
+      requirements?: { key: string; operator?: string; values?: string[]; minValues?: number }[];
       taints?: { key: string; value?: string; effect: string }[];
     };
   };
@@ -58,15 +64,14 @@ export function applyRemedy(changing: Changing, reason: Reason): boolean {
   const poolSpec = pool?.['spec'] as PoolSpec | undefined;
   const { keys = [], suggestion = '' } = reason;
   // What one obstacle asks for can be said in several ways; the words decide before the code does.
+  const alone = choiceRemedies.find(([words]) => words.test(suggestion))?.[1];
+  if (alone !== undefined) return alone(changing, reason);
   if (suggestion.startsWith('ask for less')) return askForLess(spec, suggestion);
   if (/^give the pod (fewer )?volumes/.test(suggestion)) {
     delete spec.volumes;
     return true;
   }
-  if (suggestion.startsWith('let daemons ask for less')) {
-    snapshot.objects.items = snapshot.objects.items.filter(({ kind }) => kind !== 'DaemonSet');
-    return true;
-  }
+  if (suggestion.startsWith('let daemons ask for less')) return withoutDaemons(snapshot);
   if (suggestion.startsWith("relax the pod's topology rules")) return soften(spec, keys);
   switch (reason.code) {
     case 'TaintNotTolerated':
@@ -84,7 +89,7 @@ export function applyRemedy(changing: Changing, reason: Reason): boolean {
       snapshot.poolState = (snapshot.poolState ?? []).filter(({ nodePool }) => nodePool !== reason.nodePool);
       return true;
     case 'RequirementsIncompatible':
-      if (suggestion.startsWith('allow other')) widenOrOpen(spec, poolSpec, keys);
+      if (suggestion.startsWith('allow other')) widenOrOpen(spec, poolSpec, keys.slice(0, 1));
       else forget(spec, keys);
       return true;
     case 'UnknownValue':
@@ -112,7 +117,7 @@ export function applyRemedy(changing: Changing, reason: Reason): boolean {
     }
     case 'InsufficientResources':
     case 'NoInstanceTypeFits':
-      widenOrOpen(spec, poolSpec, keys);
+      widenOrOpen(spec, poolSpec, suggestion.startsWith('allow other values') ? keys.slice(0, 1) : keys);
       return true;
     case 'NoInstanceTypes':
       if (poolSpec === undefined) return false;
@@ -121,6 +126,77 @@ export function applyRemedy(changing: Changing, reason: Reason): boolean {
     default:
       return false;
   }
+}
+
+/** One part of a suggestion that offers several, by its words; each changes only what these words name. */
+const choiceRemedies: readonly [RegExp, (changing: Changing, reason: Reason) => boolean][] = [
+  [/^allow what the pod asks for in (?!.*, or )/, ({ pool }, { keys = [] }) => allowInPool(pool, keys)],
+  [/^change the pod's node selector/, ({ pod }, { keys = [] }) => forget(pod['spec'] as PodSpec, keys)],
+  [/^relax the pod's node selector or affinity$/, ({ pod }) => wantNothing(pod['spec'] as PodSpec)],
+  [/^allow (?:other|larger) instance types(?!.*[,;] or )/, ({ pool }) => openPool(pool)],
+  [/^allow instance types in NodePool \S+ that attach more$/, ({ pool }) => openPool(pool)],
+  [/^(?:let it use|allow) more instance types/, ({ pool }) => openPool(pool, 'keepMinValues')],
+  [/^allow more zones or capacity types in the pod$/, ({ pod }) => forget(pod['spec'] as PodSpec, placeKeys)],
+  [/^allow more zones or capacity types in NodePool \S+$/, ({ pool }) => allowInPool(pool, placeKeys)],
+  [
+    /^allow more zones, capacity types or instance types in/,
+    ({ pod, pool }) => wantNothing(pod['spec'] as PodSpec) && openPool(pool),
+  ],
+  [/^raise maxSkew (?!.*, or )/, ({ pod }, { keys = [] }) => raiseSkew(pod['spec'] as PodSpec, keys)],
+  [
+    /^(?:allow|let the pod run in) more domains of \S+$/,
+    ({ pod, pool }, { keys = [] }) => widen(pod['spec'] as PodSpec, pool?.['spec'] as PoolSpec | undefined, keys),
+  ],
+  [/^keep the daemon that has it off/, ({ snapshot }) => withoutDaemons(snapshot)],
+  [/^ask for (?!less)\S+ in the pod's node selector/, ({ pod }, reason) => askForValue(pod['spec'] as PodSpec, reason)],
+];
+
+const placeKeys = [label.zone, label.capacityType];
+
+function openPool(pool: SnapshotObject | undefined, how?: 'keepMinValues'): boolean {
+  const template = (pool?.['spec'] as PoolSpec | undefined)?.template.spec;
+  if (template === undefined) return false;
+  const kept =
+    how === undefined ? [] : (template.requirements ?? []).filter(({ minValues }) => minValues !== undefined);
+  template.requirements = kept.map(({ key, minValues = 1 }) => ({ key, operator: 'Exists', minValues }));
+  return true;
+}
+
+/** Any value of these keys, of labels of its own too. */
+function allowInPool(pool: SnapshotObject | undefined, keys: readonly string[]): boolean {
+  const template = (pool?.['spec'] as PoolSpec | undefined)?.template;
+  if (template === undefined) return false;
+  const { requirements = [] } = template.spec;
+  template.spec.requirements = [
+    ...requirements.filter(({ key }) => !keys.includes(key)),
+    ...keys.map((key) => ({ key, operator: 'Exists' })),
+  ];
+  for (const key of keys) delete template.metadata?.labels?.[key];
+  return true;
+}
+
+function wantNothing(spec: PodSpec): boolean {
+  delete spec.nodeSelector;
+  delete spec.affinity?.nodeAffinity;
+  return true;
+}
+
+function raiseSkew(spec: PodSpec, keys: readonly string[]): boolean {
+  const constraints = (spec.topologySpreadConstraints ?? []).filter(({ topologyKey }) => keys.includes(topologyKey));
+  for (const constraint of constraints) constraint.maxSkew = 1_000;
+  return constraints.length > 0;
+}
+
+function withoutDaemons({ objects }: Snapshot): boolean {
+  objects.items = objects.items.filter(({ kind }) => kind !== 'DaemonSet');
+  return true;
+}
+
+function askForValue(spec: PodSpec, { keys: [key = ''] = [], suggestion = '' }: Reason): boolean {
+  const [, value = ''] = /^ask for (\S+) in/.exec(suggestion) ?? [];
+  forget(spec, [key]);
+  spec.nodeSelector = { ...spec.nodeSelector, [key]: value };
+  return true;
 }
 
 /** Other pods' anti-affinity over these keys becomes a preference; false if there is none. */
@@ -161,29 +237,30 @@ function askForLess(spec: PodSpec, suggestion: string): boolean {
 
 /** Other values for these keys; without keys, anything. */
 function widenOrOpen(spec: PodSpec, pool: PoolSpec | undefined, keys: readonly string[]): void {
-  if (keys.length > 0) return widen(spec, pool, keys);
-  delete spec.nodeSelector;
-  delete spec.affinity?.nodeAffinity;
-  if (pool !== undefined) pool.template.spec.requirements = [];
+  if (keys.length > 0) widen(spec, pool, keys);
+  else wantNothing(spec);
+  if (keys.length === 0 && pool !== undefined) pool.template.spec.requirements = [];
 }
 
-function widen(spec: PodSpec, pool: PoolSpec | undefined, keys: readonly string[]): void {
+function widen(spec: PodSpec, pool: PoolSpec | undefined, keys: readonly string[]): boolean {
   forget(spec, keys);
-  if (pool === undefined) return;
+  if (pool === undefined) return true;
   const { spec: template } = pool.template;
   template.requirements = (template.requirements ?? []).filter(({ key }) => !keys.includes(key));
+  return true;
 }
 
-function forget(spec: PodSpec, keys: readonly string[]): void {
+function forget(spec: PodSpec, keys: readonly string[]): boolean {
   for (const key of keys) delete spec.nodeSelector?.[key];
   const node = spec.affinity?.nodeAffinity;
   const required = node?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (node === undefined || required === undefined) return;
+  if (node === undefined || required === undefined) return true;
   for (const term of required.nodeSelectorTerms)
     term.matchExpressions = (term.matchExpressions ?? []).filter(({ key }) => !keys.includes(key));
   const left = required.nodeSelectorTerms.filter(({ matchExpressions = [] }) => matchExpressions.length > 0);
   // A term without an expression matches nothing; a pod without a term, everything.
   if (left.length < required.nodeSelectorTerms.length) delete node.requiredDuringSchedulingIgnoredDuringExecution;
+  return true;
 }
 
 /** False if none of the pod's own rules is over these keys: then others keep it away. */

@@ -42,7 +42,7 @@ const advice: readonly [RegExp, string][] = [
 ];
 
 const elsewhere =
-  /ServiceLinkedRole|UnauthorizedOperation|AccessDenied|not authorized|InvalidBlockDeviceMapping|InsufficientFreeAddresses|Client\.InternalError|InvalidKMSKey|RequestLimitExceeded|Throttling|i\/o timeout|deadline exceeded/i;
+  /ServiceLinkedRole|UnauthorizedOperation|AccessDenied|not authorized|InvalidBlockDeviceMapping|InsufficientFreeAddresses|Client\.InternalError|InvalidKMSKey|RequestLimitExceeded|Throttling|too many calls|i\/o timeout|deadline exceeded/i;
 const capacity =
   /InsufficientInstanceCapacity|UnfulfillableCapacity|InsufficientHostCapacity|InsufficientReservedInstanceCapacity|insufficient capacity|MaxFleetCountExceeded/i;
 

@@ -414,6 +414,21 @@ export const schedulingCases: readonly FailureCase[] = [
   },
   {
     id: 'scheduling/launch-rejected-by-provider',
+    name: 'calls refused by the simulated provider, as its node class asks',
+    nearMiss: true,
+    objects: [
+      claim([
+        condition(
+          'Launched',
+          'Unknown',
+          'LaunchFailed',
+          'Create was refused: too many calls (the node class asks for this fault); try again later',
+        ),
+      ]),
+    ],
+  },
+  {
+    id: 'scheduling/launch-rejected-by-provider',
     name: 'a missing role for spot',
     nearMiss: true,
     instead: 'iam/spot-service-linked-role-missing',
