@@ -63,6 +63,7 @@ export type Milestone =
   | 'controllerDescribed'
   | 'otherComponent'
   | 'nodeDeleted'
+  | 'queueRead'
   | 'autoscaler';
 
 /** How a failure shows in text. */
@@ -85,6 +86,11 @@ export interface Sign {
   beside?: Milestone;
   /** Counts although the object of the event is well: about its removal, not its start. */
   evenWhenWell?: true;
+  /**
+   * While it lasts, a log says it again within this time: a log that goes on for longer without it shows that it is over.
+   * For what no milestone ends.
+   */
+  repeatsWithinMs?: number;
   /** Only a sign when it stands at least this often in one text (a lone transient error is not a failure). */
   atLeast?: number;
 }

@@ -73,7 +73,7 @@ const wordings: readonly [FailureId, string, string?][] = [
     'log,asked',
   ],
   [
-    'ami/block-device-name-invalid',
+    'scheduling/launch-rejected-by-provider',
     '{"level":"ERROR","message":"failed launching nodeclaim","NodeClaim":{"name":"bottlerocket-x1"},"error":"creating instance, with fleet error(s), InvalidBlockDeviceMapping: Volume of size 20GB is smaller than snapshot, expect size >= 80GB"}',
     'log,asked',
   ],

@@ -80,6 +80,10 @@ export const milestones: Readonly<Record<Milestone, { words: readonly string[]; 
       /aws-load-balancer-controller|external-(?:dns|secrets)|e[bf]s[.-]csi|cluster.autoscaler|cert-manager|fluent-?(?:bit|d)|cloudwatch-agent|velero|\bipamd\b|elbv2\.k8s\.aws|targetgroupbinding|could not create volume/i,
   },
   podStarted: { words: ['started container'], pattern: /started container/i },
+  queueRead: {
+    words: ['from interruption message', 'handled interruption message'],
+    pattern: /\b(?:initiating delete|deleted \d* ?\w+|disrupting) from interruption message|handled interruption message/i,
+  },
   nodeDeleted: {
     words: ['deleted node', 'deleted nodeclaim', 'terminated instance'],
     pattern: /\bdeleted node(?:claim)?\b|\bterminated instance\b/i,

@@ -162,7 +162,7 @@ export class TextStream {
     const lastTimeMs = lastTimeIn(this.compiled.codec, this.buffer) ?? this.source.timeMs;
     const lines = this.line;
     return {
-      sightings: this.sightings(),
+      sightings: this.sightings(lastTimeMs),
       milestones: this.milestones(),
       lines,
       ...(lastTimeMs === undefined ? {} : { lastTimeMs }),
@@ -308,7 +308,7 @@ export class TextStream {
     return cleanText([...above, own, ...below].join(' '));
   }
 
-  private sightings(): Sighting[] {
+  private sightings(endMs: number | undefined): Sighting[] {
     const reached = new Map<Milestone, number>();
     for (const [index, { lastAt, count }] of this.progress) {
       const milestone = this.compiled.targets[index]?.milestone;
@@ -320,6 +320,7 @@ export class TextStream {
       if (sign.ownLog === true && !this.isOwn(reached)) return [];
       if (sign.beside !== undefined && !reached.has(sign.beside)) return [];
       if (sign.until?.some((milestone) => (reached.get(milestone) ?? -1) > lastAt) === true) return [];
+      if (this.source.kind === 'log' && isSilent(sign, lastTimeMs, endMs)) return [];
       return places.map((place) => ({
         ...place,
         count,
@@ -336,3 +337,7 @@ export class TextStream {
     return kind !== 'log' || (this.line < shortLog && ownName.test(source));
   }
 }
+
+/** The text went on for longer than it takes to say it again. */
+const isSilent = ({ repeatsWithinMs }: Sign, lastMs: number | undefined, endMs: number | undefined): boolean =>
+  repeatsWithinMs !== undefined && lastMs !== undefined && endMs !== undefined && endMs - lastMs > repeatsWithinMs;

@@ -17,7 +17,7 @@ export const blockDeviceNameInvalid: Failure = {
     {
       words: ['invalidblockdevicemapping', 'invalid device name'],
       pattern:
-        /InvalidBlockDeviceMapping(?:: (?:Invalid device name (?<device>\/dev\/\w+)|.{0,120}))?|Invalid device name (?<device2>\/dev\/\w+)/i,
+        /InvalidBlockDeviceMapping(?!: (?:Volume of size|Iops|The (?:iops|encrypted|throughput)))(?:: (?:Invalid device name (?<device>\/dev\/\w+)|.{0,120}))?|Invalid device name (?<device2>\/dev\/\w+)/i,
       until: ['launched'],
     },
   ],

@@ -16,7 +16,7 @@ export const amiSelectorRequired: Failure = {
     {
       words: ['amiselectorterms'],
       pattern:
-        /amiSelectorTerms["']?: (?:Required value|Invalid value:.{0,60}(?:should have at least 1 items|must have at least))|missing required field ["']amiSelectorTerms|amiSelectorTerms:? (?:cannot be|must not be) empty|'alias' is (?:improperly set|mutually exclusive).{0,160}|(?:must|should) (?:specify|set|have) (?:an? )?amiSelectorTerms|must specify amiFamily if amiSelectorTerms does not contain an alias/i,
+        /amiSelectorTerms["']?: (?:Required value|Invalid value:.{0,60}(?:should have at least 1 items|must have at least|expected at least one))|missing required field ["']amiSelectorTerms|amiSelectorTerms:? (?:cannot be|must not be) empty|'alias' is (?:improperly set|mutually exclusive).{0,160}|(?:must|should) (?:specify|set|have) (?:an? )?amiSelectorTerms|must specify amiFamily if amiSelectorTerms does not contain an alias/i,
     },
   ],
   fromText: (sightings) => [

@@ -12,6 +12,19 @@ import { conditionOf, refOf } from '../../objects.ts';
 const others =
   /iam:PassRole|AssumeRoleWithWebIdentity|AssumeRoleForPodIdentity|assumed-role\/[\w+=,.@-]+\/i-[0-9a-fx*]{3,}\b|\b(?:nodeadm|kubelet|pluto|sundog|cloud-init)\[|not authorized to perform: (?:kms|sqs|ecr|ssmmessages|ec2messages|eks-auth):|An error occurred \([\w.]+\) when calling|:user\/[\w+=,.@-]+ is not authorized|AssignPrivateIpAddresses|ec2:\w*NetworkInterface|ipamd|aws-node|AWSReservedSSO_|ServiceLinkedRoleCreationNotPermitted|sqs:\w+|kms:\w+|iam:CreateServiceLinkedRole|not authorized to perform:? (?!(?:ec2|iam|eks|ssm|pricing|sts|tag|resource-groups):)[a-z][a-z0-9-]*:|ec2:(?:\w*Volumes?|\w*Snapshots?|\w*LoadBalancer\w*|AuthorizeSecurityGroup\w*|RevokeSecurityGroup\w*)\b|assumed-role\/[\w+=,.@-]*(?:load-?balancer|\balb\b|external-?(?:dns|secrets)|csi|cluster-?autoscaler|vpc-?cni|fluent|cloudwatch|cert-?manager|velero)|\bStackEvents|ROLLBACK|CREATE_FAILED|cannot (?:list|get|watch|create|patch|update|delete) resource/i;
 
+/** Without these nothing is launched. */
+const launchActions =
+  'ec2:(?:RunInstances|CreateFleet|CreateLaunchTemplate|CreateTags|DescribeSubnets|DescribeSecurityGroups|DescribeImages|DescribeInstanceTypes|DescribeInstanceTypeOfferings|DescribeLaunchTemplates)|ssm:GetParameters?|eks:DescribeCluster|iam:(?:CreateInstanceProfile|AddRoleToInstanceProfile|GetInstanceProfile|TagInstanceProfile)';
+
+/** Prices are asked for twice a day; nothing of the controller waits longer between two tries. */
+const longestPeriodMs = 13 * 3_600_000;
+
+const refused = (action: string): RegExp =>
+  new RegExp(
+    `(?:(?:User|role): ?(?<principal>arn:aws[\\w-]*:(?:sts|iam)::[\\w*]*:[^\\s"]+) )?(?:is |isn't |are )?not authorized to perform:? (?<action>${action})(?: on resource: (?<resource>[^\\s",]+))?`,
+    'i',
+  );
+
 /** Lookups that find nothing because they are refused. */
 const lookups: readonly [RegExp, FailureId][] = [
   [/^ssm:GetParameter|^ec2:DescribeImages$/i, 'ami/none-for-cluster-version'],
@@ -27,12 +40,21 @@ export const controllerPermissionMissing: Failure = {
   fix: 'Apply the policy published for the running release (`kerf iam policy` prints it), then touch the node class (any annotation) so that it is validated again.',
   needs: [anyOf(texts('log'), kinds('EC2NodeClass'))],
   signs: [
+    // What a launch needs is allowed again when one succeeds.
     {
       words: ['not authorized to perform'],
-      pattern:
-        /(?:(?:User|role): ?(?<principal>arn:aws[\w-]*:(?:sts|iam)::[\w*]*:[^\s"]+) )?(?:is |isn't |are )?not authorized to perform:? (?<action>[a-z][a-z0-9-]+:[A-Z][A-Za-z]+)(?: on resource: (?<resource>[^\s",]+))?/i,
+      pattern: refused(launchActions),
       unless: others,
       where: ['log', 'object', 'asked'],
+      until: ['launched'],
+      ownLog: true,
+    },
+    {
+      words: ['not authorized to perform'],
+      pattern: refused(`(?!${launchActions}\\b)[a-z][a-z0-9-]+:[A-Z][A-Za-z]+`),
+      unless: others,
+      where: ['log', 'object', 'asked'],
+      repeatsWithinMs: longestPeriodMs,
       ownLog: true,
     },
     {
@@ -56,6 +78,7 @@ export const controllerPermissionMissing: Failure = {
         /"aws-error-code": ?"(?:AccessDenied(?:Exception)?|UnauthorizedOperation)"(?:.{0,300}"aws-operation-name": ?"(?<operation>\w+)".{0,300}"aws-service-name": ?"(?<service>\w+)")?/i,
       unless: others,
       where: ['log', 'asked'],
+      repeatsWithinMs: longestPeriodMs,
     },
     {
       words: ['"allowed"', 'explicitdeny'],

@@ -22,6 +22,9 @@ const wantedEvents: readonly WantedEvent[] = [
   { source: 'aws.health', type: 'AWS Health Event', words: 'health events' },
 ];
 
+/** The queue is read all the time; what fails is tried again within minutes. */
+const pollsWithinMs = 3_600_000;
+
 export const eventsNotDelivered: Failure = {
   id: 'interruption/events-not-delivered',
   severity: 'high',
@@ -35,17 +38,23 @@ export const eventsNotDelivered: Failure = {
       words: ['queuedoesnotexist', 'nonexistentqueue', 'specified queue does not exist'],
       pattern: /QueueDoesNotExist|AWS\.SimpleQueueService\.NonExistentQueue|specified queue does not exist/i,
       where: ['log', 'object', 'asked', 'cli'],
+      until: ['queueRead'],
+      repeatsWithinMs: pollsWithinMs,
     },
     {
       words: ['sqs:'],
       pattern:
         /not authorized to perform: (?<action>sqs:(?:GetQueueUrl|GetQueueAttributes|ReceiveMessage|DeleteMessage))\b(?:.{0,80}on resource: (?<arn>arn:aws[\w-]*:sqs:[\w:-]+))?/i,
       where: ['log', 'object', 'asked'],
+      until: ['queueRead'],
+      repeatsWithinMs: pollsWithinMs,
     },
     {
       words: ['access to the resource https://sqs.'],
       pattern: /AccessDenied\w*: Access to the resource (?<url>https:\/\/sqs\.\S+) is denied/i,
       where: ['log', 'object', 'asked'],
+      until: ['queueRead'],
+      repeatsWithinMs: pollsWithinMs,
     },
   ],
   fromText(sightings, evidence) {

@@ -18,6 +18,10 @@ const advice: readonly [RegExp, string][] = [
     /InvalidGroup|InvalidSecurityGroupID|InvalidParameter.*[Ss]ecurity group/,
     'A security group of the node class does not exist or belongs to another VPC: correct spec.securityGroupSelectorTerms.',
   ],
+  [
+    /InvalidBlockDeviceMapping/,
+    "EC2 refuses a volume: spec.blockDeviceMappings[].ebs of the EC2NodeClass must be at least as large as the image's snapshot, with iops and throughput that its type allows.",
+  ],
   [/InvalidAMIID/, 'An image of the node class does not exist in this region: correct spec.amiSelectorTerms.'],
   [
     /InvalidLaunchTemplate/,
@@ -42,7 +46,7 @@ const advice: readonly [RegExp, string][] = [
 ];
 
 const elsewhere =
-  /ServiceLinkedRole|UnauthorizedOperation|AccessDenied|not authorized|InvalidBlockDeviceMapping|InsufficientFreeAddresses|Client\.InternalError|InvalidKMSKey|RequestLimitExceeded|Throttling|too many calls|i\/o timeout|deadline exceeded/i;
+  /ServiceLinkedRole|UnauthorizedOperation|AccessDenied|not authorized|InvalidBlockDeviceMapping(?!: (?:Volume of size|Iops|The (?:iops|encrypted|throughput)))|InsufficientFreeAddresses|Client\.InternalError|InvalidKMSKey|RequestLimitExceeded|Throttling|too many calls|i\/o timeout|deadline exceeded/i;
 const capacity =
   /InsufficientInstanceCapacity|UnfulfillableCapacity|InsufficientHostCapacity|InsufficientReservedInstanceCapacity|insufficient capacity|MaxFleetCountExceeded/i;
 

@@ -18,6 +18,7 @@ export const clusterEndpointMissing: Failure = {
       words: ['cluster_endpoint', 'cluster-endpoint', 'clusterendpoint'],
       pattern:
         /"" (?:is )?not a valid CLUSTER_ENDPOINT URL|(?:CLUSTER_ENDPOINT|cluster-endpoint|clusterEndpoint)\b["']?:? (?:is |was )?(?:required|missing|must be set|not set|cannot be empty)|missing field,? cluster-?endpoint/i,
+      until: ['controllerStarted', 'launched'],
     },
     {
       words: ['resolving cluster endpoint', 'detect the cluster endpoint', 'unable to detect', 'cluster endpoint'],
@@ -25,6 +26,7 @@ export const clusterEndpointMissing: Failure = {
         /(?:unable to detect|failed to (?:detect|resolve|discover)|resolving|could not (?:detect|resolve|discover)) (?:the )?cluster endpoint(?!.{0,400}(?:AccessDenied|not authorized|UnauthorizedOperation))/i,
       unless: /i\/o timeout|AccessDenied|not authorized|WebIdentityErr|no such host|ExpiredToken/i,
       confidence: 'likely',
+      until: ['controllerStarted', 'launched'],
     },
   ],
   fromText(sightings, evidence) {

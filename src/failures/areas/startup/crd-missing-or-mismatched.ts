@@ -26,13 +26,22 @@ export const crdMissingOrMismatched: Failure = {
         /(?:panic|failed to (?:setup|set up|start)|indexer|unable to (?:start|create)|if kind is a CRD|failed to get informer|setting up|Reconciler|kind source)\b.{0,250}no matches for kind "(?<kind>NodeClaim|NodePool|EC2NodeClass|NodeOverlay|Machine|Provisioner|AWSNodeTemplate|CapacityBuffer)"|no matches for kind "(?<kind2>NodeClaim|NodePool|EC2NodeClass|NodeOverlay|CapacityBuffer)".{0,200}(?:if kind is a CRD|indexer|kind source|panic|goroutine)/i,
       unless: /resource mapping not found|ensure CRDs are installed first|unable to recognize/i,
       where: ['log', 'object', 'asked'],
+      until: ['launched'],
     },
     {
       words: ['the server could not find the requested resource'],
       pattern:
         /(?:failed to list|failed to watch|Failed to watch) \*?v1\w*\.(?<kind>NodeClaim|NodePool|EC2NodeClass|NodeOverlay|Provisioner|Machine)\b.{0,200}the server could not find the requested resource/i,
       where: ['log', 'object', 'asked'],
+      until: ['launched'],
       atLeast: 2,
+    },
+    {
+      words: ['complete list of server apis'],
+      pattern:
+        /(?:panic|indexer|setting up|unable to (?:start|create)|setup).{0,250}unable to retrieve the complete list of server APIs: karpenter\.(?:sh|k8s\.aws)\/v1\w*: the server could not find the requested resource/i,
+      where: ['log', 'object', 'asked'],
+      until: ['launched'],
     },
     {
       words: ['could not find the requested resource (get '],
