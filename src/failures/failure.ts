@@ -64,6 +64,7 @@ export type Milestone =
   | 'otherComponent'
   | 'nodeDeleted'
   | 'queueRead'
+  | 'controllerUninstalled'
   | 'autoscaler';
 
 /** How a failure shows in text. */

@@ -10,16 +10,31 @@ const longestRest = 64 * 1024;
 /** Lines that look like an item's end before one is given up as broken. */
 const mostTries = 20;
 
-/** The blanks before each item; undefined when the beginning of the file is written differently. */
-export const indentOf = (head: string): string | undefined => /"items": \[\n( +)\{\n\1 +"/.exec(head)?.[1];
+/** How the items of this file stand in it. */
+export interface Indent {
+  /** Blanks before the braces of an item. */
+  item: string;
+  /** The line with which items begin behind their brace, up to the end of its key. */
+  first: string;
+}
+
+/** Undefined when the beginning of the file is written differently. */
+export function indentOf(head: string): Indent | undefined {
+  const [, item, first] = /"items": \[\n( +)\{\n(\1 +"\w+":)/.exec(head) ?? [];
+  return item === undefined || first === undefined ? undefined : { item, first };
+}
 
 export async function* indentedItems(
   chunks: AsyncIterable<Uint8Array>,
-  indent: string,
+  indent: Indent,
   onRest: (text: string) => void,
 ): AsyncGenerator<JsonItem> {
   const decoder = new TextDecoder();
-  const [begin, end] = [Buffer.from(`\n${indent}{\n`), Buffer.from(`\n${indent}}`)];
+  const begin = Buffer.from(`\n${indent.item}{\n`);
+  const bounds: Bounds = {
+    end: Buffer.from(`\n${indent.item}}`),
+    between: Buffer.from(`},\n${indent.item}{\n${indent.first}`),
+  };
   const rest: string[] = [];
   let line = 1;
   let buffer: Buffer = Buffer.alloc(0);
@@ -32,7 +47,7 @@ export async function* indentedItems(
     buffer = Buffer.concat([buffer, chunk]);
     let at = 0;
     for (let start = nextStart(buffer, begin, at); start >= 0; start = nextStart(buffer, begin, at)) {
-      const item = itemAt(buffer, start + 1, end);
+      const item = itemAt(buffer, start + 1, bounds);
       if (item === undefined) break;
       outside(buffer.subarray(at, start + 1));
       yield { value: item.value, line };
@@ -51,8 +66,19 @@ function nextStart(buffer: Buffer, begin: Buffer, at: number): number {
   return isNext ? at + 1 : buffer.indexOf(begin, at);
 }
 
+interface Bounds {
+  end: Buffer;
+  /** One item ends and the next begins as the first did: longer, so it is found many times faster. */
+  between: Buffer;
+}
+
 /** The item that begins here; undefined when its end has not come yet. */
-function itemAt(buffer: Buffer, start: number, end: Buffer): { value: unknown; end: number } | undefined {
+function itemAt(buffer: Buffer, start: number, { end, between }: Bounds): { value: unknown; end: number } | undefined {
+  const next = buffer.indexOf(between, start);
+  if (next >= 0) {
+    const value = parsed(buffer.toString('utf8', start, next + 1));
+    if (value !== undefined) return { value, end: next + 1 };
+  }
   let at = start;
   for (let tries = 0; tries < mostTries; tries += 1) {
     const found = buffer.indexOf(end, at);

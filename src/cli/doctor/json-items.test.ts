@@ -1,11 +1,14 @@
 // Lists in JSON are cut into the same items however they are written and wherever their bytes are divided.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { indentedItems, indentOf } from './indented-items.ts';
-import { jsonItems } from './json-items.ts';
+import { type Indent, indentedItems, indentOf } from './indented-items.ts';
+import { jsonItems, linesIn } from './json-items.ts';
 
 const arbitrary = fc.array(
-  fc.record({ kind: fc.constant('Pod'), name: fc.string(), deep: fc.jsonValue({ maxDepth: 4 }) }),
+  fc.oneof(
+    fc.record({ kind: fc.constant('Pod'), name: fc.string(), deep: fc.jsonValue({ maxDepth: 4 }) }),
+    fc.record({ name: fc.string(), kind: fc.constant('Node') }),
+  ),
   { maxLength: 6 },
 );
 
@@ -15,7 +18,7 @@ async function* pieces(text: string, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function read(text: string, size: number, indent?: string) {
+async function read(text: string, size: number, indent?: Indent) {
   const found: { value: unknown; line: number }[] = [];
   let rest = '';
   const keep = (given: string): void => void (rest = given);
@@ -48,9 +51,22 @@ test('the same items, lines and rest, compact and indented', async () => {
 
 test('a List that is cut off yields what came before, and its rest does not end', async () => {
   const text = JSON.stringify({ items: [{ a: 1 }, { b: 2 }], kind: 'List' }, undefined, 4).slice(0, 70);
-  for (const indent of [undefined, '        ']) {
+  for (const indent of [undefined, { item: '        ', first: '            "a":' }]) {
     const { found, rest } = await read(text, 7, indent);
     expect(found.map(({ value }) => value)).toEqual([{ a: 1 }]);
     expect(rest).not.toMatch(/\}\s*$/);
   }
+});
+
+test('line breaks are counted wherever the bytes lie in memory', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('\n', 'a', '\u008a', '\u000b', '\u0000') }),
+      fc.nat(5),
+      (text, offset) => {
+        const bytes = Buffer.from(`${'\n'.repeat(offset)}${text}\n\n\n`);
+        expect(linesIn(bytes.subarray(offset, bytes.length - 3))).toBe(text.split('\n').length - 1);
+      },
+    ),
+  );
 });

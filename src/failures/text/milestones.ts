@@ -80,9 +80,15 @@ export const milestones: Readonly<Record<Milestone, { words: readonly string[]; 
       /aws-load-balancer-controller|external-(?:dns|secrets)|e[bf]s[.-]csi|cluster.autoscaler|cert-manager|fluent-?(?:bit|d)|cloudwatch-agent|velero|\bipamd\b|elbv2\.k8s\.aws|targetgroupbinding|could not create volume/i,
   },
   podStarted: { words: ['started container'], pattern: /started container/i },
+  /** A mark: the controller was taken away by hand. */
+  controllerUninstalled: {
+    words: ['helm uninstall', 'helm delete', 'helm del ', 'uninstalled'],
+    pattern: /helm (?:uninstall|delete|del)\b.{0,60}\b(?:karpenter|kerf)\b|release "(?:karpenter|kerf)" uninstalled/i,
+  },
   queueRead: {
     words: ['from interruption message', 'handled interruption message'],
-    pattern: /\b(?:initiating delete|deleted \d* ?\w+|disrupting) from interruption message|handled interruption message/i,
+    pattern:
+      /\b(?:initiating delete|deleted \d* ?\w+|disrupting) from interruption message|handled interruption message/i,
   },
   nodeDeleted: {
     words: ['deleted node', 'deleted nodeclaim', 'terminated instance'],
@@ -95,4 +101,5 @@ export const marks: ReadonlySet<Milestone> = new Set<Milestone>([
   'autoscaler',
   'otherComponent',
   'controllerDescribed',
+  'controllerUninstalled',
 ]);

@@ -25,6 +25,12 @@ export const coreDaemonsetsAbsent: Failure = {
       where: ['asked', 'cli'],
       confidence: 'likely',
     },
+    {
+      words: ['spec.nodename='],
+      pattern: /field-selector[= ]["']?spec\.nodeName=\S+.{0,80}No resources found/i,
+      where: ['asked', 'cli'],
+      confidence: 'likely',
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {

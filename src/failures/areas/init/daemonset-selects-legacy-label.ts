@@ -46,6 +46,7 @@ export const daemonsetSelectsLegacyLabel: Failure = {
       },
     ];
   },
+  explainsInText: ['init/core-daemonsets-absent'],
 };
 
 function keysOf({ object }: Stored): string[] {

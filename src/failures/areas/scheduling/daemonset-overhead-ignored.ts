@@ -30,11 +30,24 @@ export const daemonsetOverheadIgnored: Failure = {
       where: ['asked'],
       until: ['launched'],
     },
+    // A pod of a DaemonSet may run on one node alone: that one is full, and all others do not match.
+    {
+      words: ["didn't match pod's node affinity"],
+      pattern:
+        /(?:daemon-?set|-agent-|-node-|-exporter-|fluent-?bit|kube-proxy|-csi-|-driver-)\S*.{0,200}\b0\/\d+ nodes are available: 1 (?:Insufficient (?:cpu|memory|pods)|Too many pods)\b.{0,60}\d+ node\(s\) didn't match Pod's node affinity/i,
+      confidence: 'likely',
+      where: ['asked', 'cli'],
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {
-      summary: 'Instance types are left out because the DaemonSets alone do not fit on them.',
-      fix: ['Allow larger types in the requirements of the NodePool, or lower the requests of the DaemonSets.'],
+      summary: sightings.some(({ text }) => /Excluding instance type/i.test(text))
+        ? 'Instance types are left out because the DaemonSets alone do not fit on them.'
+        : 'A pod of a DaemonSet does not fit on its node: other pods took the room first.',
+      fix: [
+        'Allow larger types in the requirements of the NodePool, or lower the requests of the DaemonSets.',
+        'spec.template.spec.priorityClassName of the DaemonSet: system-node-critical  # its pods take their room before others',
+      ],
     }),
   ],
   check(evidence): Found[] {

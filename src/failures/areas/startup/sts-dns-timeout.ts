@@ -27,6 +27,17 @@ export const stsDnsTimeout: Failure = {
       where: ['log', 'object', 'asked'],
       until: ['controllerStarted', 'launched'],
     },
+    // The DNS of a cluster has the tenth address of its services.
+    {
+      words: ['no such host'],
+      pattern:
+        /(?:operation error|WebIdentityErr|connectivity check|credentials).{0,500}lookup (?<host>(?:sts|ec2|ssm|eks|sqs|iam)\.[\w.-]*amazonaws\.com(?:\.cn)?\.?) on (?<server>(?:\d+\.\d+\.0\.10|[\da-f:[\]]+::a\]?)):53: no such host/i,
+      unless: /kubelet\b|nodeadm|aws-node|ipamd/i,
+      confidence: 'likely',
+      where: ['log', 'object', 'asked'],
+      until: ['controllerStarted', 'launched'],
+      ownLog: true,
+    },
     // Without an address behind "dial tcp", the time ran out while the name was being resolved.
     {
       words: ['dial tcp: i/o timeout'],

@@ -28,6 +28,13 @@ export const finalizerAfterUninstall: Failure = {
     },
     {
       words: [finalizer],
+      pattern: /finalizers\W{0,12}karpenter\.sh\/termination/i,
+      beside: 'controllerUninstalled',
+      confidence: 'likely',
+      where: ['cli', 'asked'],
+    },
+    {
+      words: [finalizer],
       // A finalizer beside a time of deletion, and nothing where the deployment was looked for.
       pattern:
         /karpenter\.sh\/termination["\]} ]{1,4} ?(?:deletionTimestamp\W{0,4})?\d{4}-\d\d-\d\dT[\d:]+Z.{0,200}get (?:deploy\w*|pods?|po)\b.{0,60}grep (?:-i )?karpenter ?\$|karpenter\.sh\/termination.{0,400}(?:uninstall|removed|No resources found in (?:karpenter|kerf)\b|deployments\.apps "(?:karpenter|kerf)" not found|no longer (?:runs|running|installed)|controller is gone)|(?:uninstalled|removed|deleted) karpenter.{0,400}karpenter\.sh\/termination/i,

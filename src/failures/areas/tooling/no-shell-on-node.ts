@@ -22,9 +22,14 @@ export const noShellOnNode: Failure = {
       pattern: /TargetNotConnected|StartSession operation: (?<instance>i-[0-9a-f]+) is not connected/i,
     },
     {
-      words: ['ssm:updateinstanceinformation', 'instance management role is not configured'],
+      words: [
+        'ssm:updateinstanceinformation',
+        'instance management role is not configured',
+        'ssm agent is not online',
+        'ssm agent was unable to connect',
+      ],
       pattern:
-        /not authorized to perform: ssm:UpdateInstanceInformation|Systems Manager's instance management role is not configured/i,
+        /not authorized to perform: ssm:UpdateInstanceInformation|Systems Manager's instance management role is not configured|SSM Agent (?:is not online|was unable to connect to a Systems Manager endpoint)/i,
     },
   ],
   fromText(sightings, evidence) {
