@@ -1,6 +1,6 @@
 // YAML by the full parser: for whatever the quick reader is unsure about, and for everything that is wrong. Turns the
 // parser's errors into sentences that say what to write instead, and refuses aliases that would blow up.
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, visit } from 'yaml';
 import { deepestYaml, messageOf, yamlTooDeepAt } from '../../base/index.ts';
 import type { FieldPath } from './field-path.ts';
 
@@ -36,7 +36,8 @@ function readShallow(text: string): FullYaml {
   const problems = document.errors.map((error) =>
     explain(document, text, error.code, error.message, Math.min(error.pos[0], lastWord)),
   );
-  if (problems.length > 0 && /\{\{-? ?[.\w]/.test(text)) problems.splice(0, problems.length, template(text));
+  if (/\{\{-? ?[.\w]/.test(text) && (problems.length > 0 || hasMapAsKey(document)))
+    problems.splice(0, problems.length, template(text));
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount });
@@ -49,13 +50,26 @@ function readShallow(text: string): FullYaml {
   return { value, problems, document };
 }
 
+/** `name: {{ .Values.name }}` is YAML by accident: a map whose key is a map. */
+function hasMapAsKey(document: Document): boolean {
+  let isFound = false;
+  visit(document, {
+    Pair(_, { key }) {
+      if (!isMap(key)) return undefined;
+      isFound = true;
+      return visit.BREAK;
+    },
+  });
+  return isFound;
+}
+
 /** Charts hold templates, which are not YAML until they are rendered. */
 function template(text: string): YamlProblem {
   return {
     code: 'syntax',
     offset: Math.max(0, text.search(/\{\{/)),
     message: 'this is a template, not YAML',
-    fix: 'render it first: helm template CHART | kerf validate -f -',
+    fix: 'render it first with helm template CHART, and give the result with -f -',
     field: [],
   };
 }

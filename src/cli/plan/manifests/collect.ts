@@ -7,6 +7,7 @@ import { type FieldPath, formatPath, type Manifest, readManifests } from '../../
 import { objectShapes, workloadShapes } from '../../snapshot/object-shapes.ts';
 import { acceptSnapshot, describeProblem, type ReadSource } from '../../snapshot/read-snapshot.ts';
 import { checkShape, type ShapeProblem } from '../../snapshot/shape.ts';
+import { Skipped } from './skipped.ts';
 
 export interface CollectedManifests {
   objects: SnapshotObject[];
@@ -41,6 +42,7 @@ export async function collectManifests(names: readonly string[], source: ReadSou
   const problems: string[] = [];
   const seen = new Map<string, Manifest>();
   const empty = new Set<string>();
+  const skipped = new Skipped(names);
   for await (const item of readManifests(names, source)) {
     if (problems.length >= mostProblems) break;
     if (item.kind === 'unreadable') throw new KerfError('FileUnreadable', item.message, { subject: item.file });
@@ -53,8 +55,9 @@ export async function collectManifests(names: readonly string[], source: ReadSou
     // Samples inside documents explain; they are not meant to run.
     if (manifest.fenceLine !== undefined) continue;
     if (manifest.value !== undefined && manifest.value !== null) empty.delete(manifest.file);
-    for (const problem of manifest.problems) {
-      problems.push(`${manifest.file}:${problem.line}:${problem.column}: ${problem.message}`);
+    if (skipped.takes(manifest)) continue;
+    for (const { line, column, message, fix } of manifest.problems) {
+      problems.push(`${manifest.file}:${line}:${column}: ${message}${fix === undefined ? '' : `; ${fix}`}`);
     }
     if (manifest.problems.length > 0 || manifest.value === undefined || manifest.value === null) continue;
     if (isSnapshot(manifest.value)) {
@@ -68,11 +71,13 @@ export async function collectManifests(names: readonly string[], source: ReadSou
   if (problems.length === 0) await admitOwnKinds(collected, seen, problems);
   source.progress?.clear();
   if (problems.length > 0) {
+    const lines = [...problems, ...skipped.kustomizationHints()];
     throw new KerfError(
       'ManifestInvalid',
-      `cannot plan, there are mistakes in the manifests:\n  ${problems.join('\n  ')}`,
+      `cannot plan, there are mistakes in the manifests:\n  ${lines.join('\n  ')}`,
     );
   }
+  collected.notes.push(...skipped.notes());
   return collected;
 }
 

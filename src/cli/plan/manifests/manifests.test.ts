@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SnapshotObject } from '../../../core/index.ts';
@@ -253,6 +253,57 @@ describe('files', () => {
     await expect(collect('b.yaml', text)).rejects.toThrow(
       /b\.yaml:8: spec\.containers\[0\]\.resources\.requests\.cpu must be a quantity.*\(Pod\)\n.*b\.yaml:10: apiVersion must be karpenter\.sh\/v1.*kerf convert.*\n.*b\.yaml:15: the document is not a manifest/s,
     );
+  });
+
+  describe('a folder', () => {
+    const folderOf = (files: Record<string, string>) => {
+      const root = mkdtempSync(join(folder, 'repo-'));
+      for (const [name, text] of Object.entries(files)) {
+        mkdirSync(join(root, dirname(name)), { recursive: true });
+        writeFileSync(join(root, name), text);
+      }
+      return { root, collected: collectManifests([root], { stdin: Readable.from([]) }) };
+    };
+    const podText = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n';
+
+    test('of a repository is planned without the files of other tools and the templates of charts, and that is said', async () => {
+      const { root, collected } = folderOf({
+        'pod.yaml': podText,
+        'package.json': '{"name": "shop"}',
+        'tsconfig.json': '{ // comments\n "strict": true, }',
+        '.github/ci.yaml': 'on: push\n',
+        'ci.yaml': 'on: push\njobs: {}\n',
+        'list.json': '[1, 2]',
+        'chart/templates/web.yaml': 'apiVersion: v1\nkind: Pod\nmetadata: {name: {{ .Release.Name }}}\n',
+      });
+      const { objects, notes } = await collected;
+      expect(objects.map(({ metadata }) => metadata.name)).toEqual(['a']);
+      expect(notes).toEqual([
+        `skipped 4 files without a manifest: ${root}/ci.yaml, ${root}/list.json, ${root}/package.json and 1 more`,
+        `skipped 1 file with templates of Helm: ${root}/chart/templates/web.yaml; render them: helm template CHART | kerf plan -f -`,
+      ]);
+    });
+
+    test('with a manifest that is broken is not planned', async () => {
+      await expect(folderOf({ 'pod.yaml': `${podText}kind: Pod\n` }).collected).rejects.toThrow('written twice');
+      await expect(folderOf({ 'pod.yaml': `${podText}a: [\n` }).collected).rejects.toThrow('pod.yaml:5');
+    });
+
+    test('that is a kustomization says how to render it, whether its patches look like mistakes or not', async () => {
+      const kustomization = { 'base/kustomization.yaml': 'kind: Kustomization\nresources: [pod.yaml]\n' };
+      const whole = folderOf({ ...kustomization, 'base/pod.yaml': podText });
+      const hint = (root: string): string => `kubectl kustomize ${root}/base | kerf plan -f -`;
+      expect((await whole.collected).notes).toEqual([expect.stringContaining(hint(whole.root))]);
+      const patched = folderOf({
+        ...kustomization,
+        'base/patch.yaml': 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 2}\n',
+      });
+      await expect(patched.collected).rejects.toThrow(hint(patched.root));
+    });
+  });
+
+  test('a template that was named is a mistake that says what to do', async () => {
+    await expect(collect('t.yaml', 'kind: Pod\nmetadata: {name: {{ .x }}}\n')).rejects.toThrow('helm template CHART');
   });
 
   test('the same object in two places is a mistake that names both', async () => {
