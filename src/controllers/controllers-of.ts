@@ -14,6 +14,7 @@ import { DisruptionReport } from './disruption/report.ts';
 import { VerdictLoop } from './disruption/verdict-loop.ts';
 import { EvictionQueue } from './eviction/eviction-queue.ts';
 import { nodeHealthController } from './health/node-health.ts';
+import { InputWatch } from './input-watch.ts';
 import { malformedController, type RefusedObjects } from './malformed.ts';
 import { nodeMetricsController } from './metrics/node-metrics.ts';
 import { podMetricsController } from './metrics/pod-metrics.ts';
@@ -99,6 +100,7 @@ export function controllersOf(given: ControllerContext, objects: RefusedObjects)
       { name: 'provisioner', run: (signal) => provisioner.run(signal) },
       { name: 'disruption', run: (signal) => disruption.loop.run(signal) },
       { name: 'disruption.verdicts', run: (signal) => disruption.verdicts.run(signal) },
+      { name: 'disruption.input', run: (signal) => new InputWatch(context).run(signal) },
     ],
   };
 }

@@ -109,6 +109,8 @@ const slimNode = slimmer<Node>({
   drop: [
     ...['images', 'volumesInUse', 'config'].map((field) => `status.${field}`),
     ...perNodeInfo.map((field) => `status.nodeInfo.${field}`),
+    // Another every few minutes, and nothing else is new.
+    'status.conditions.*.lastHeartbeatTime',
   ],
 });
 

@@ -4,8 +4,8 @@
 // 1. Objects are kept as they came; a snapshot shares them and copies none.
 // 2. `synced` is false while an object the API server has may be unknown here. Claims that are being launched do not matter
 //    to it: they count in the limits of their pools.
-// 3. `changedAt` moves whenever something happened that could change a consolidation verdict, and at least every five
-//    minutes, so that a verdict is never older than that.
+// 3. `changedAt` moves whenever something happened that could change a consolidation verdict, and at least every hour, so
+//    that a verdict is never older than that. What the model is not shown, `controllers/input-watch.ts` notices.
 // 4. An object never goes back to an older version, nor comes back once it is gone.
 
 import type { NodeClaim, NodePool } from '../api/index.ts';
@@ -44,7 +44,8 @@ export const contextKinds = [
 ] as const;
 export type ContextKind = (typeof contextKinds)[number];
 
-const verdictMaxAgeMs = 300_000;
+/** What only the passing of time decides, such as how much of its life a node has left, changes slowly. */
+const verdictMaxAgeMs = 3_600_000;
 
 export class Cluster {
   readonly machines = new Machines();

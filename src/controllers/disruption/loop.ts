@@ -41,7 +41,7 @@ const pollMs = 10_000;
 /** A run this late after the one before is worth a line in the log. */
 const lateMs = 900_000;
 /** Looking again at a cluster in which nothing changed, only to report the same once more, may take this share of the time. */
-const quietShare = 0.01;
+const quietShare = 0.0025;
 /** What a pool without a bound shows: gauges have no infinity. */
 const unlimited = 2 ** 31 - 1;
 const notSyncedMs = 1_000;
@@ -85,6 +85,8 @@ export class DisruptionLoop {
   private seen: Snapshot | undefined;
   private lastRunMs: number | undefined;
   private lookAgainMs = Number.NEGATIVE_INFINITY;
+  /** The scheduled budgets that were active at the last look: what is reported of pools depends on them. */
+  private lookedUnder: string | undefined;
 
   constructor(context: ControllerContext, parts: LoopParts) {
     this.context = context;
@@ -129,6 +131,7 @@ export class DisruptionLoop {
     if (!this.isWorthLooking()) return false;
     const { clock } = this.context;
     const startedMs = clock.elapsed();
+    this.lookedUnder = this.budgetsInForce();
     const isForAll = startedMs >= this.lookAgainMs;
     const acted = await this.lookAndTry(isForAll, signal);
     this.lookAgainMs = clock.elapsed() + (clock.elapsed() - startedMs) / quietShare;
@@ -164,7 +167,7 @@ export class DisruptionLoop {
     const { cluster, clock } = this.context;
     // Asked in any case: it notes what it sees.
     if (isRepairMethod(this.context) && healthOf(this.context).look()) return true;
-    if (clock.elapsed() >= this.lookAgainMs) return true;
+    if (clock.elapsed() >= this.lookAgainMs || this.lookedUnder !== this.budgetsInForce()) return true;
     const hasNews = methods.some((method) => method.validation !== undefined && !this.isSettled(method));
     return hasNews || cluster.claims.list().some((claim) => isTrue(claim.status?.conditions, conditionType.drifted));
   }

@@ -3,6 +3,7 @@
 import type { ShadowReport } from '../../ports/index.ts';
 import type { Controller, ControllerContext } from '../context.ts';
 import type { Controllers } from '../controllers-of.ts';
+import { InputWatch } from '../input-watch.ts';
 import { ShadowLoop } from './shadow-loop.ts';
 
 export interface Shadow extends Controllers {
@@ -14,7 +15,10 @@ export function shadowOf(context: ControllerContext, ofProvider: readonly Contro
   const loop = new ShadowLoop(context);
   return {
     controllers: ofProvider.filter(({ name }) => name.startsWith('providers.')),
-    loops: [{ name: 'shadow', run: (signal) => loop.run(signal) }],
+    loops: [
+      { name: 'shadow', run: (signal) => loop.run(signal) },
+      { name: 'shadow.input', run: (signal) => new InputWatch(context).run(signal) },
+    ],
     report: () => loop.report(),
   };
 }
