@@ -9,7 +9,7 @@ import { type InstanceType, templateOf } from '../rules/catalogue.ts';
 import type { Cluster, Machine } from '../rules/cluster.ts';
 import { type Daemon, daemonsOf, daemonsOnType, expectedDaemons } from '../rules/daemons.ts';
 import { type Pod, podKey } from '../rules/objects.ts';
-import { podRequests } from '../rules/pods.ts';
+import { podRequests, requiredTerms } from '../rules/pods.ts';
 import { plus } from '../rules/quantity.ts';
 import { get, has, intersection, oneOf, type Requirement, requirements } from '../rules/requirement.ts';
 import { type BoundNode, refusal } from './kube-scheduler.ts';
@@ -95,19 +95,28 @@ function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster, leni
   return { order, refused };
 }
 
-/** Pods of new nodes that stand before the first one which says anything about zones. */
+/** Pods of new nodes that stand before the first one which ties its node to a zone. */
 function cameToOpenZones(plan: Plan, cluster: Cluster): ReadonlySet<Pod> {
   const podOf = (key: string): Pod | undefined => cluster.waiting.find((pod) => podKey(pod) === key);
   return new Set(
     plan.newNodes.flatMap(({ pods }) => {
       const all = pods.flatMap((key) => podOf(key) ?? []);
-      const first = all.findIndex((pod) => JSON.stringify(pod.spec).includes(label.zone) || hasVolumes(pod));
+      const first = all.findIndex(tiesZone);
       return first < 0 ? [] : all.slice(0, first);
     }),
   );
 }
 
-const hasVolumes = ({ spec }: Pod): boolean => JSON.stringify(spec).includes('"persistentVolumeClaim"');
+/** A selector, one zone to be in, a rule over zones, or a volume; `NotIn` leaves a choice. */
+function tiesZone({ spec }: Pod): boolean {
+  const isOneZone = requiredTerms(spec).some((term) =>
+    (term.matchExpressions ?? []).some(
+      ({ key, operator, values }) => key === label.zone && operator === 'In' && values?.length === 1,
+    ),
+  );
+  const overZones = JSON.stringify([spec.topologySpreadConstraints, spec.affinity?.podAffinity]).includes(label.zone);
+  return isOneZone || overZones || spec.nodeSelector?.[label.zone] !== undefined || (spec.volumes ?? []).length > 0;
+}
 
 /**
  * Machines the scheduler will see: a launched one without a Node is not a domain yet, unless the plan counts on it; a leaving
