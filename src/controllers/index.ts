@@ -18,7 +18,7 @@ export { type ClaimMetrics, claimMetrics } from './nodeclaim/claim-metrics.ts';
 export { endClaim } from './nodeclaim/end-claim.ts';
 export { nodeClaims, nodeOverlays, nodePools } from './own-resources.ts';
 export { Collection } from './ownership/collection.ts';
-export { claimNamesOf, storedClaim, storedClaims } from './ownership/stored.ts';
+export { claimNamesOf, isStoredAsLeaving, storedClaim, storedClaims } from './ownership/stored.ts';
 export { instanceTypesOfPools, roundOver, snapshotFor } from './planning.ts';
 export {
   type AboutProvider,

@@ -241,6 +241,20 @@ test('a connection that says nothing for 150 seconds is given up and the watch r
   await stop();
 });
 
+test.each([true, false])('where watches stay silent, objects are listed instead (streaming: %s)', async (streaming) => {
+  const { kube, clock, reflector, stop } = start({ streaming });
+  await clock.runFor(0);
+  if (streaming) kube.lastWatch.send(bookmark(5, true));
+  await clock.runFor(0);
+  kube.onList = () => ({ items: [podAt('a', 20)], resourceVersion: '21' });
+  await clock.runFor(310_000);
+  expect(reflector.store.get('default/a')?.metadata.resourceVersion).toBe('20');
+  kube.onList = () => ({ items: [podAt('a', 30)], resourceVersion: '31' });
+  await clock.runFor(160_000);
+  expect(reflector.store.get('default/a')?.metadata.resourceVersion).toBe('30');
+  await stop();
+});
+
 test('failures are retried ever more rarely, at most every 30 seconds, and start afresh after a healthy time', async () => {
   const { kube, clock, waits, reflector, stop } = start({ streaming: false }, (script) => {
     script.onList = () => {

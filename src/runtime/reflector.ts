@@ -98,6 +98,8 @@ export class Reflector<T extends KubeObject> {
   private version: string | undefined;
   /** The last watch ended by a failure, and no one has asked since where the server's history is. */
   private wasInterrupted = false;
+  /** The last watch said nothing at all: another one may not either, and only a listing shows what changed. */
+  private wasMute = false;
   private streaming: boolean;
   private streamingFailures = 0;
 
@@ -195,8 +197,8 @@ export class Reflector<T extends KubeObject> {
   /** A listing if one is needed, then one watch to its end. */
   private async session(signal: AbortSignal): Promise<void> {
     if (this.wasInterrupted && this.version !== undefined) await this.compareHistory(signal, this.version);
-    if (this.version !== undefined) return this.watch(signal, undefined);
-    if (this.streaming) {
+    if (this.version !== undefined && !this.wasMute) return this.watch(signal, undefined);
+    if (this.streaming && !this.wasMute) {
       const staging: Staging<T> = { objects: new Map(), deletedAt: new Map() };
       try {
         await this.watch(signal, staging);
@@ -238,6 +240,7 @@ export class Reflector<T extends KubeObject> {
       if (isKubeError(thrown, 'Expired')) return this.collect(signal, undefined);
       throw thrown;
     });
+    this.wasMute = false;
     await this.replace(objects, version);
   }
 
@@ -263,10 +266,12 @@ export class Reflector<T extends KubeObject> {
     const { kube, clock, resource, random = Math.random } = this.options;
     this.counters.watches++;
     if (staging !== undefined) this.counters.lists++;
+    let heard = 0;
     const stop = new AbortController();
     const forward = (): void => stop.abort(signal.reason);
     signal.addEventListener('abort', forward, { once: true });
     const watchdog = new Watchdog(clock, quietLimitMs, () => {
+      this.wasMute = heard === 0;
       const message = `no event or bookmark of ${resource.plural} for ${quietLimitMs / 1000} s`;
       stop.abort(new KubeError({ status: 0, reason: 'Transport', message, call: `watch ${resource.plural}` }));
     });
@@ -279,7 +284,6 @@ export class Reflector<T extends KubeObject> {
       });
       let filling = staging;
       let from = this.version;
-      let heard = 0;
       for await (const event of events) {
         watchdog.heard();
         this.heardMs = clock.elapsed();

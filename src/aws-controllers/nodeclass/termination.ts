@@ -4,6 +4,7 @@ import { ec2NodeClasses } from '../../aws/index.ts';
 import {
   again,
   type ControllerContext,
+  isStoredAsLeaving,
   nodeClaims,
   patchObject,
   storedClaims,
@@ -22,6 +23,8 @@ export interface TerminationParts {
 }
 
 const namesShown = 5;
+/** A cache that disagrees with what is stored catches up sooner. */
+const unprovenMs = 10_000;
 
 export async function terminate(
   context: ControllerContext,
@@ -40,6 +43,7 @@ export async function terminate(
     });
     return again(10 * minuteMs);
   }
+  if (!(await isStoredAsLeaving(context, ec2NodeClasses, nodeClass))) return again(unprovenMs);
   await parts.profiles?.deleteAllOf(nodeClass);
   await parts.launchTemplates.deleteFor(name);
   const kept = finalizers.filter((each) => each !== awsFinalizer.termination);

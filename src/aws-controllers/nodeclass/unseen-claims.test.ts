@@ -5,7 +5,7 @@ import type { EC2NodeClass } from '../../api/index.ts';
 import { VirtualClock } from '../../base/index.ts';
 import type { ControllerContext } from '../../controllers/index.ts';
 import { recordedEvents, recordedLog, recordedMetrics } from '../../controllers/testing/records.testing.ts';
-import type { KubeObject, Resource } from '../../ports/index.ts';
+import { KubeError, type KubeObject, type Resource } from '../../ports/index.ts';
 import { instanceProfileCollectionController } from '../instance-profile-collection/controller.ts';
 import { terminate } from './termination.ts';
 
@@ -23,6 +23,11 @@ function contextOf(stored: { nodeclaims?: object[]; ec2nodeclasses?: object[] })
     kube: { patch: async (_: Resource, __: unknown, { body }: { body: KubeObject }) => body },
     cacheOf: () => ({ get: () => undefined, values: () => [] }),
     stored: {
+      get: async ({ plural }: { plural: keyof typeof stored }, { name }: { name: string }) => {
+        const found = (stored[plural] as KubeObject[] | undefined)?.find(({ metadata }) => metadata.name === name);
+        if (found === undefined) throw new KubeError({ status: 404, reason: 'NotFound', message: 'not there' });
+        return found;
+      },
       list: async ({ plural }: { plural: keyof typeof stored }) => ({
         items: stored[plural] ?? [],
         resourceVersion: '1',
@@ -35,11 +40,17 @@ function contextOf(stored: { nodeclaims?: object[]; ec2nodeclasses?: object[] })
 const nodeClass = {
   metadata: {
     name: 'default',
+    uid: 'one',
     finalizers: ['karpenter.k8s.aws/termination'],
     deletionTimestamp: '2026-01-01T00:00:00Z',
   },
   spec: {},
 } as unknown as EC2NodeClass;
+const partsThat = (deleted: string[]) => ({
+  profiles: { deleteAllOf: async ({ metadata }: EC2NodeClass) => void deleted.push(`profile of ${metadata.name}`) },
+  launchTemplates: { deleteFor: async (name: string) => void deleted.push(`template of ${name}`) },
+  forget: () => {},
+});
 const claimOf = (name: string, spec: unknown, annotations = {}) => ({ metadata: { name, annotations }, spec });
 
 test.each<[string, object[], number]>([
@@ -56,16 +67,22 @@ test.each<[string, object[], number]>([
     1,
   ],
 ])('a class that is being deleted, with claims: %s', async (_, nodeclaims, deletions) => {
-  const { context, events } = contextOf({ nodeclaims });
+  const { context, events } = contextOf({ nodeclaims, ec2nodeclasses: [nodeClass] });
   const deleted: string[] = [];
-  const parts = {
-    profiles: { deleteAllOf: async ({ metadata }: EC2NodeClass) => void deleted.push(metadata.name ?? '') },
-    launchTemplates: { deleteFor: async () => {} },
-    forget: () => {},
-  };
-  await terminate(context, parts, nodeClass);
-  expect(deleted).toHaveLength(deletions);
+  await terminate(context, partsThat(deleted), nodeClass);
+  expect(deleted).toHaveLength(2 * deletions);
   expect(events.list).toHaveLength(1 - deletions);
+});
+
+test.each<[string, object[]]>([
+  ['as one that stays', [{ ...nodeClass, metadata: { ...nodeClass.metadata, deletionTimestamp: undefined } }]],
+  ['as another of that name', [{ ...nodeClass, metadata: { ...nodeClass.metadata, uid: 'two' } }]],
+  ['no more', []],
+])('nothing of a class in AWS goes while the API server has it %s', async (_, ec2nodeclasses) => {
+  const { context } = contextOf({ ec2nodeclasses });
+  const deleted: string[] = [];
+  expect(await terminate(context, partsThat(deleted), nodeClass)).toMatchObject({ kind: 'again' });
+  expect(deleted).toEqual([]);
 });
 
 test('profiles that stored claims and classes use are kept, though no cache knows them; others go at the second look', async () => {

@@ -70,6 +70,16 @@ export async function storedObject<T extends KubeObject>(
   }
 }
 
+/** The object, by UID, is stored and being deleted: a cache may be behind a server that was restored from a backup. */
+export async function isStoredAsLeaving<T extends KubeObject>(
+  context: Stored,
+  resource: Resource<T>,
+  { metadata: { name = '', uid } }: T,
+): Promise<boolean> {
+  const stored = await storedObject(context, resource, name);
+  return stored?.metadata.uid === uid && stored?.metadata.deletionTimestamp !== undefined;
+}
+
 /**
  * Pods that are bound to the node. A list of one says how far the server's history is, and the list of the node's pods must
  * not be older: then it may come from the server's cache, which finds pods by their node, instead of from all there are.

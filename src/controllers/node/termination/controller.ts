@@ -14,7 +14,7 @@ import type { ClaimMetrics } from '../../nodeclaim/claim-metrics.ts';
 import { endClaim } from '../../nodeclaim/end-claim.ts';
 import type { MachineRemoval } from '../../nodeclaim/machine-removal.ts';
 import { nodeClaims } from '../../own-resources.ts';
-import { storedObject } from '../../ownership/stored.ts';
+import { isStoredAsLeaving } from '../../ownership/stored.ts';
 import { patchObject } from '../../writes.ts';
 import { type Departure, stagesOf } from './stages.ts';
 
@@ -33,7 +33,13 @@ export function nodeTerminationController(
   const terminate = async (found: Node): Promise<Outcome> => {
     const claim = claimOf(found);
     if (claim !== undefined && claim.metadata.deletionTimestamp === undefined) {
-      if (!(await isStoredAsLeaving(found))) return again(unprovenMs);
+      if (!(await isStoredAsLeaving(context, resources.nodes, found))) {
+        log.info('keeping nodeclaim for now: its node as it is stored is not being deleted', {
+          controller: 'node.termination',
+          Node: { name: found.metadata.name },
+        });
+        return again(unprovenMs);
+      }
       await endClaim(context, claim, { code: 'NodeDeleted', message: `its Node ${found.metadata.name} was deleted` });
     }
     if (!isReady(found) && (await isMachineGone(found))) return release(found);
@@ -47,18 +53,6 @@ export function nodeTerminationController(
       departure = { ...departure, claim: result.claim };
     }
     return release(node);
-  };
-
-  /** A cache may be behind a server that was restored from a backup: a claim ends for what is stored. */
-  const isStoredAsLeaving = async ({ metadata: { name = '', uid } }: Node): Promise<boolean> => {
-    const stored = await storedObject(context, resources.nodes, name);
-    const isLeaving = stored?.metadata.uid === uid && stored?.metadata.deletionTimestamp !== undefined;
-    if (!isLeaving)
-      log.info('keeping nodeclaim for now: its node as it is stored is not being deleted', {
-        controller: 'node.termination',
-        Node: { name },
-      });
-    return isLeaving;
   };
 
   /** None if there are several: then it is unknown which one speaks for the node. */
@@ -127,7 +121,14 @@ export function nodeTerminationController(
   const release = async (node: Node): Promise<Outcome> => {
     const name = node.metadata.name ?? '';
     // Names the one finalizer instead of writing the list: kubelets write Nodes all the time, and nothing is to be lost.
-    const body = { metadata: { '$deleteFromPrimitiveList/finalizers': [finalizer.termination] } };
+    const { uid } = node.metadata;
+    const body = {
+      metadata: {
+        // Addresses are used again, and names with them: another Node of that name keeps its finalizer.
+        ...(uid === undefined ? {} : { uid }),
+        '$deleteFromPrimitiveList/finalizers': [finalizer.termination],
+      },
+    };
     await kube.patch(resources.nodes, { name }, { type: 'strategic', body });
     const nodepool = node.metadata.labels?.[label.nodePool] ?? '';
     const secondsSince = (time: string | undefined): number =>

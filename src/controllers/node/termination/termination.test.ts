@@ -64,6 +64,28 @@ describe('a deleted node', () => {
     expect([await bench.isNodeGone(), bench.cloud.deletions]).toEqual([false, []]);
   });
 
+  test('another Node that has taken its name keeps its finalizer', async () => {
+    await bench.kube.create(resources.nodes, {
+      metadata: { name: 'a', ...ours },
+      spec: { providerID: 'scripted://x' },
+    });
+    await bench.run(100);
+    const patch = bench.kube.patch.bind(bench.kube);
+    bench.kube.patch = async (resource, ref, change, options) => {
+      if (JSON.stringify(change.body).includes('deleteFromPrimitiveList')) {
+        // In the moment before it is released it goes otherwise, and the next machine with its address joins.
+        bench.kube.patch = patch;
+        await patch(resource, ref, { type: 'merge', body: { metadata: { finalizers: [] } } });
+        await bench.kube.create(resources.nodes, { metadata: { name: 'a', ...ours } });
+      }
+      return patch(resource, ref, change, options);
+    };
+    await deleteNode();
+    await bench.run(1_000);
+    const { finalizers, deletionTimestamp } = (await bench.node()).metadata;
+    expect({ finalizers, deletionTimestamp }).toEqual({ finalizers: ours.finalizers, deletionTimestamp: undefined });
+  });
+
   test('stays while the API server has a pod on it that no cache shows, and its machine too', async () => {
     await bench.makeMachine();
     const unseen = { metadata: { name: 'unseen', namespace: 'default', uid: 'unseen' }, spec: { containers: [] } };
