@@ -45,7 +45,7 @@ export function machineFacts(instance: Ec2Instance, type: InstanceTypeSpec | und
     annotations: {},
     capacity: withRealEfa(capacity, instance),
     allocatable: withRealEfa(allocatable, instance),
-    createdAt: formatTime(instance.launchedMs),
+    ...(instance.launchedMs === undefined ? {} : { createdAt: formatTime(instance.launchedMs) }),
     isDeleting: isGoing(instance),
     ...(nodeClaim === undefined ? {} : { nodeClaim }),
   };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ScriptedCloud } from '../../controllers/testing/scripted-cloud.testing.ts';
-import { resources } from '../../ports/index.ts';
+import { type Instance, resources } from '../../ports/index.ts';
 import { type AwsBench, makeInstance, openAwsBench, providerIdOf } from '../aws-bench.testing.ts';
 import { instanceGarbageCollectionController } from './controller.ts';
 
@@ -63,6 +63,14 @@ describe('an instance without a claim', () => {
     expect(cloud.machines.size).toBe(1);
     await bench.run(30_000);
     expect(cloud.machines.size).toBe(0);
+  });
+
+  test('an instance of no known age is never touched', async () => {
+    launch('i-ageless', minute);
+    const { createdAt: _, ...ageless } = cloud.machines.get(providerIdOf('i-ageless')) as Instance;
+    cloud.machines.set(ageless.providerID, ageless);
+    await bench.run(10 * minute);
+    expect(cloud.deletions).toEqual([]);
   });
 
   test('an instance without the nodepool tag is never touched', async () => {

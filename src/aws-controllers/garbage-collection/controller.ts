@@ -37,7 +37,8 @@ export function instanceGarbageCollectionController(context: ControllerContext):
     instance.isDeleting !== true &&
     instance.labels[label.nodePool] !== undefined &&
     !owners.own(instance.providerID) &&
-    clock.now() - (parseTime(instance.createdAt ?? '') ?? 0) > graceMs;
+    // One that is of no known age may have been launched just now.
+    clock.now() - (parseTime(instance.createdAt ?? '') ?? clock.now()) > graceMs;
 
   const collect = async (instance: Instance): Promise<void> => {
     const { providerID } = instance;

@@ -11,7 +11,8 @@ export interface Ec2Instance {
   imageId: string;
   /** EC2's name of its state: pending, running, stopping, stopped, shutting-down, terminated. */
   state: string;
-  launchedMs: number;
+  /** Absent where EC2 does not say. */
+  launchedMs?: number;
   capacityType: string;
   reservation?: { id: string; type: string; interruptible: boolean };
   subnetId: string;
@@ -44,7 +45,7 @@ export function readInstance(
     ...(place?.AvailabilityZoneId === undefined ? {} : { zoneId: place.AvailabilityZoneId }),
     imageId: described.ImageId ?? '',
     state: State?.Name ?? '',
-    launchedMs: described.LaunchTime?.getTime() ?? 0,
+    ...(described.LaunchTime === undefined ? {} : { launchedMs: described.LaunchTime.getTime() }),
     capacityType: isSpot(described)
       ? capacityType.spot
       : reservation === undefined

@@ -126,6 +126,9 @@ export const faults: Record<string, Fault> = {
     awsFaults('eventually consistent', ({ cluster }, accessKeyId) =>
       cluster.aws.setBlindSpot({ accessKeyId, forMs: 60_000 }),
     ),
+    awsFaults('denying everything', ({ cluster }, accessKeyId) =>
+      cluster.aws.setBlindSpot({ accessKeyId, forMs: 86_400_000 }),
+    ),
   ]),
   'unparsable claims': async (stage) => {
     const claims = await stage.judge.claims();

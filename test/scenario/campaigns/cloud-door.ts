@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/base/index.ts';
 import { type Cloud, CloudError, cloudWith } from '../../../src/ports/index.ts';
 import type { MachineRoom } from './machine-room.ts';
 
-export type CloudMood = 'well' | 'late' | 'stalled' | 'throttled' | 'forgetful' | 'empty' | 'away';
+export type CloudMood = 'well' | 'late' | 'stalled' | 'throttled' | 'forgetful' | 'empty' | 'denying' | 'away';
 
 /** How long a listing may miss a new machine. */
 const forgetfulMs = 60_000;
@@ -49,12 +49,13 @@ export class CloudDoor {
       get: (providerID, options) =>
         call(async () => {
           const machine = this.room.machines.get(providerID);
+          if (this.mood === 'denying') throw new CloudError('notFound', providerID);
           if (machine !== undefined && !isVisible(machine.launchedMs)) throw new CloudError('notFound', providerID);
           return cloud.get(providerID, options);
         }),
       list: () =>
         call(async () =>
-          this.mood === 'empty'
+          this.mood === 'empty' || this.mood === 'denying'
             ? []
             : this.room
                 .alive()

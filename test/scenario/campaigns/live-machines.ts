@@ -2,6 +2,7 @@
 // what they see. Drawn from a seed; the judge looks on, and at the end the fleet must be whole.
 import type { Random } from '../../../bench/workloads/random.ts';
 import { isKubeError, resources } from '../../../src/ports/index.ts';
+import type { CloudMood } from './cloud-door.ts';
 import { type Played, verdict } from './play.ts';
 import type { Replica } from './replica.ts';
 import { World } from './world.ts';
@@ -20,7 +21,8 @@ export const faults: Record<string, Fault> = {
     const replica = anyReplica(world, random);
     const kind = random.pick(kindsSeen);
     replica.view.frozen.add(kind);
-    world.clock.after(away(random), () => replica.view.thaw());
+    // Longer than a claim may take to launch: what a cache still shows then is no reason to give it up.
+    world.clock.after(random.pick([5_000, 20_000, 60_000, 200_000, 600_000]), () => replica.view.thaw());
     return `${replica.name} hears nothing of ${kind}`;
   },
   'empty lists': (world, random) => lie(world, random, 'empty'),
@@ -78,6 +80,7 @@ export const faults: Record<string, Fault> = {
   'EC2 throttled': (world, random) => mood(world, random, 'throttled'),
   'EC2 eventually consistent': (world, random) => mood(world, random, 'forgetful'),
   'EC2 lists nothing': (world, random) => mood(world, random, 'empty'),
+  'EC2 denies everything': (world, random) => mood(world, random, 'denying'),
 };
 
 function lie(world: World, random: Random, what: 'empty' | 'truncated'): string {
@@ -92,7 +95,7 @@ function lie(world: World, random: Random, what: 'empty' | 'truncated'): string 
   return `listings of ${kind} are ${what} for ${replica.name}`;
 }
 
-function mood(world: World, random: Random, what: 'late' | 'stalled' | 'throttled' | 'forgetful' | 'empty'): string {
+function mood(world: World, random: Random, what: CloudMood): string {
   const replica = anyReplica(world, random);
   replica.door.mood = what;
   world.clock.after(away(random), () => {
