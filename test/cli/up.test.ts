@@ -1,9 +1,9 @@
 // `kerf up` as a user runs it: a process with pipes, an API on a port, signals.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 
 const kerf = resolve(import.meta.dirname, '../../bin/kerf');
@@ -62,6 +62,9 @@ const list = async (url: string, path: string): Promise<List> => (await (await f
 test('says where the API listens, writes a kubeconfig, and ends cleanly on Ctrl-C', async () => {
   const cluster = up('--port', '0');
   const { url, kubeconfig } = await listening(cluster);
+  // No one could have prepared the place, and no one else reads it.
+  expect(kubeconfig).toMatch(/\/kerf-up-[A-Za-z0-9]{6}\/[^/]+$/);
+  expect([statSync(dirname(kubeconfig)).mode & 0o777, statSync(kubeconfig).mode & 0o777]).toEqual([0o700, 0o600]);
   const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as { clusters: { cluster: { server: string } }[] };
   expect(config.clusters[0]?.cluster.server).toBe(url);
   await vi.waitFor(async () => {
