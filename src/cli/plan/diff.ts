@@ -104,7 +104,7 @@ function reasonsOf({ unschedulable }: Plan, lost: readonly string[], names: Work
   return [...byText.values()].sort((left, right) => right.pods - left.pods);
 }
 
-const nowhere = 'no place';
+export const nowhere = 'no place';
 
 /** Where each pod goes, in words that mean the same in both plans: names of new nodes do not. */
 function placesOf(plan: Plan): Map<string, string> {

@@ -1,6 +1,6 @@
 // The comparison of two plans, for people.
 import { counted, type Paint, table, textWidth, wrapText } from '../output/index.ts';
-import type { PlanDiff, PlanSummary } from './diff.ts';
+import { nowhere, type PlanDiff, type PlanSummary } from './diff.ts';
 import { perHour, perMonth } from './money.ts';
 
 const mostLines = 40;
@@ -16,10 +16,12 @@ export function renderDiff(diff: PlanDiff, { paint, widestLine = Number.POSITIVE
   if (isEmpty(diff)) return sections.join('\n');
   sections.push(summary(diff, paint));
   if (diff.nodes.length > 0) sections.push(`${paint.bold('Nodes to launch')}\n${nodes(diff, paint)}`);
-  const moved = diff.moves.reduce((sum, { pods }) => sum + pods, 0);
+  // Pods that lose or gain their place are named by themselves.
+  const elsewhere = diff.moves.filter(({ from, to }) => from !== nowhere && to !== nowhere);
+  const moved = elsewhere.reduce((sum, { pods }) => sum + pods, 0);
   if (moved > 0)
-    sections.push(`${paint.bold(`${counted(moved, 'pod')} placed elsewhere`)}\n${moves(diff, widestLine)}`);
-  else sections.push('Every pod gets the same kind of place.\n');
+    sections.push(`${paint.bold(`${counted(moved, 'pod')} placed elsewhere`)}\n${moves(elsewhere, widestLine)}`);
+  else if (diff.moves.length === 0) sections.push('Every pod gets the same kind of place.\n');
   if (diff.gained.length > 0) sections.push(paint.green(`${counted(diff.gained.length, 'pod')} would gain a place.\n`));
   return sections.join('\n');
 }
@@ -99,15 +101,13 @@ function nodes(diff: PlanDiff, paint: Paint): string {
   return `${table(columns, rows, { indent: '  ', heading: paint.dim })}${left(diff.nodes.length)}`;
 }
 
-function moves(diff: PlanDiff, widestLine: number): string {
-  const rows = diff.moves
-    .slice(0, mostLines)
-    .map(({ workload, from, to, pods }) => [`${workload} ×${pods}`, from, '→', to]);
+function moves(all: PlanDiff['moves'], widestLine: number): string {
+  const rows = all.slice(0, mostLines).map(({ workload, from, to, pods }) => [`${workload} ×${pods}`, from, '→', to]);
   const columns = [{ title: '' }, { title: '' }, { title: '' }, { title: '' }];
   const wide = table(columns, rows, { indent: '  ' });
   const fits = wide.split('\n').every((line) => textWidth(line) <= widestLine);
   const narrow = rows.map(([workload, from, , to]) => `  ${workload}\n    from ${from}\n    to   ${to}\n`).join('');
-  return `${fits ? wide : narrow}${left(diff.moves.length)}`;
+  return `${fits ? wide : narrow}${left(all.length)}`;
 }
 
 function signed(value: number, show: (value: number) => string): string {

@@ -144,9 +144,11 @@ test('a comparison shows price, nodes and pods that go elsewhere, both ways', ()
   const text = renderDiff(diff, { paint });
   expect(text).toMatch(/\$\/hour +1\.0000 +0\.3000 +-0\.7000/);
   expect(text).toContain('The second is cheaper by $511.00 a month (70.0 %).');
-  expect(text).toContain('3 pods placed elsewhere');
+  expect(text).toContain('1 pod placed elsewhere');
+  expect(text).toContain('1 pod would gain a place');
   const narrow = renderDiff(diff, { paint, widestLine: 40 });
-  expect(narrow).toContain('  shop/a ×1\n    from default: large spot\n    to   no place\n');
+  expect(narrow).toContain('  shop/a ×1\n    from default: large spot\n    to   default: small spot\n');
+  expect(narrow).not.toContain('to   no place');
   expect(
     Math.max(
       ...(narrow

@@ -213,9 +213,6 @@ export const nodePoolRules: Rule[] = [
       if (!isPool(subject)) return;
       for (const [index, { key, values }] of requirements(subject).entries()) {
         const written = asList(values).map(String);
-        // Where no capacity type exists at all, the controller itself refuses the pool, and that is said already.
-        if (key === label.capacityType && !written.some((value) => misspelt(label.capacityType, value) === undefined))
-          continue;
         for (const [at, value] of written.entries()) {
           const near = misspelt(String(key), value);
           if (near === undefined) continue;
@@ -269,12 +266,21 @@ const closedValues: Readonly<Record<string, readonly string[]>> = {
   [label.arch]: ['amd64', 'arm64'],
   [label.os]: ['linux', 'windows'],
 };
+/** What other tools call them. */
+const otherNames: Readonly<Record<string, string>> = {
+  x86_64: 'amd64',
+  'x86-64': 'amd64',
+  x64: 'amd64',
+  aarch64: 'arm64',
+  ondemand: 'on-demand',
+};
 const sizes = ['nano', 'micro', 'small', 'medium', 'large', 'xlarge', '2xlarge', '4xlarge', '8xlarge', 'metal'];
 
 /** What was meant; empty if that is unknown; undefined for values that may exist. */
 function misspelt(key: string, value: string): string | undefined {
   const known = closedValues[key];
-  if (known !== undefined) return known.includes(value) ? undefined : (nearestName(value, known) ?? '');
+  if (known !== undefined)
+    return known.includes(value) ? undefined : (otherNames[value.toLowerCase()] ?? nearestName(value, known) ?? '');
   // EC2's names alone can be judged: other providers name machines as they like.
   const [, family, size] = (key === label.instanceType && /^([a-z]+\d[a-z0-9-]*)\.([a-z0-9-]+)$/.exec(value)) || [];
   if (family === undefined || size === undefined || /^(metal(-\d+xl)?|\d+xlarge)$/.test(size) || sizes.includes(size))
