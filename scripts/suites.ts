@@ -37,8 +37,12 @@ const suite = (project: string, folders: string[], needs: ComponentName[] = []):
       ]
     : [];
 
+/** The checks beside the suites, which leave processors idle while they wait for their components. */
+const checksBeside = checkTasks.map((task): Task => ({ ...task, stage: 2, beside: true }));
+
 export const testTasks: Task[] = [
   { name: 'build', command: ['node', 'scripts/build.ts'], stage: 1 },
+  ...checksBeside.filter(({ countsTests }) => countsTests),
   // Two run at a time; in this order both lanes end at about the same time.
   ...suite('rig', ['test/rig', 'test/kube'], ['control plane']),
   ...suite('ec2', ['test/ec2'], ['control plane', 'AWS emulator']),
@@ -53,6 +57,8 @@ export const testTasks: Task[] = [
   ...suite('cli', ['test/cli']),
   ...suite('planner', ['test/planner']),
   ...suite('browser', ['test/browser']),
+  // Short ones last: they fill what the long ones leave.
+  ...checksBeside.filter(({ countsTests }) => !countsTests),
 ];
 
 const long = (project: string, folders: string[], more: Partial<Task>): Task[] =>

@@ -50,10 +50,14 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
       for (let task = queue.shift(); task !== undefined; task = queue.shift()) add(await runTask(task, reports));
     };
     // Suites on real components wait more than they compute: two at a time, and what needs nothing but processors takes
-    // what they leave.
+    // what they leave, all of it once they have ended.
     const beside = waiting.filter((task) => task.beside).map(withoutHaste);
     const others = waiting.filter((task) => !task.beside);
-    await Promise.all([others, others, beside].map(lane));
+    const othersThenBeside = async (): Promise<void> => {
+      await lane(others);
+      await lane(beside);
+    };
+    await Promise.all([othersThenBeside(), othersThenBeside(), lane(beside)]);
   }
   rmSync(reports, { recursive: true, force: true });
   for (const note of notes) console.log(pc.yellow(note));

@@ -1,13 +1,13 @@
-// `npm test`: the checks, then every suite that needs a real component. `--long` runs the long campaigns instead.
+// `npm test`: every suite that needs a real component, and the checks beside them. `--long` runs the long campaigns instead.
 // Components are built first; a suite whose component this machine cannot provide is left out with a note, except in CI,
 // where nothing may be skipped.
 import { randomInt } from 'node:crypto';
 import { type ComponentName, missingPartOf, mustHaveEverything } from '../test/setup/components.ts';
-import { checkTasks, longTasks, testTasks } from './suites.ts';
+import { longTasks, testTasks } from './suites.ts';
 import { runTasks } from './tasks.ts';
 
 const isLong = process.argv.includes('--long');
-const wanted = isLong ? longTasks : [...checkTasks, ...testTasks];
+const wanted = isLong ? longTasks : testTasks;
 if (isLong) {
   // One for all processes of this run, so that it can be played again.
   process.env['KERF_BASE_SEED'] ??= String(randomInt(1, 1_000_000_000));
