@@ -53,7 +53,15 @@ export const imageConfig = {
   User: `${userId}:${userId}`,
   WorkingDir: '/',
   ExposedPorts: { '8080/tcp': {}, '8081/tcp': {} },
-  Env: ['PATH=/usr/bin', 'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt', 'TZDIR=/usr/share/zoneinfo'],
+  Env: [
+    'PATH=/usr/bin',
+    'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt',
+    'TZDIR=/usr/share/zoneinfo',
+    // As bin/kerf sets them, and for its reasons.
+    'MALLOC_ARENA_MAX=1',
+    'MALLOC_MMAP_THRESHOLD_=65536',
+    'MALLOC_TRIM_THRESHOLD_=131072',
+  ],
   // Debian's authorities instead of those built into Node, so that others can be mounted in their place.
   Entrypoint: ['/usr/bin/node', '--use-openssl-ca', '/app/kerf.cjs'],
   Cmd: ['controller'],

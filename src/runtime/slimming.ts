@@ -18,15 +18,30 @@ interface Rule {
   action: 'drop' | 'share' | 'descend';
   sift?: (list: readonly unknown[]) => readonly unknown[] | undefined;
   inside: Map<string, Rule>;
+  /** Makes the objects at this path. */
+  Kept: new () => Fields;
 }
 
 type Fields = Record<string, unknown>;
+
+/** A rule with nothing inside yet. */
+const newRule = (): Rule => ({ action: 'descend', inside: new Map(), Kept: plainObjects() });
+
+/**
+ * Plain objects by a constructor of their own: V8 learns from the first how many fields they have and keeps these in the
+ * object. A literal has room for four, and the others go to an array of its own, with room to spare.
+ */
+function plainObjects(): new () => Fields {
+  function Kept(): void {}
+  Kept.prototype = Object.prototype;
+  return Kept as unknown as new () => Fields;
+}
 
 /** Slims an object; `before` is its last state, as slimmed then, with which most of it is shared. */
 export type Slimming<T> = (object: T, before?: T) => T;
 
 export function slimmer<T extends KubeObject>({ drop = [], share = [], sift = {} }: SlimmingRules): Slimming<T> {
-  const root: Rule = { action: 'descend', inside: new Map() };
+  const root = newRule();
   for (const path of share) ruleAt(root, path).action = 'share';
   for (const path of drop) ruleAt(root, path).action = 'drop';
   for (const [path, keep] of Object.entries(sift)) ruleAt(root, path).sift = keep;
@@ -39,7 +54,7 @@ function ruleAt(root: Rule, path: string): Rule {
   for (const part of path.split('.')) {
     let next = rule.inside.get(part);
     if (next === undefined) {
-      next = { action: 'descend', inside: new Map() };
+      next = newRule();
       rule.inside.set(part, next);
     }
     rule = next;
@@ -54,13 +69,13 @@ function slimmed(value: unknown, before: unknown, rule: Rule, shared: SharedPart
   return rule.action === 'share' ? shared.one(inner, before) : inner;
 }
 
-function descended(value: object, before: unknown, { inside }: Rule, shared: SharedParts): object {
+function descended(value: object, before: unknown, { inside, Kept }: Rule, shared: SharedParts): object {
   const every = inside.get('*');
   if (Array.isArray(value)) {
     return every === undefined ? value : value.map((item) => slimmed(item, undefined, every, shared));
   }
   const last = typeof before === 'object' && before !== null ? (before as Fields) : undefined;
-  const kept: Fields = {};
+  const kept = new Kept();
   for (const key in value) {
     const rule = inside.get(key) ?? every;
     if (rule?.action === 'drop') continue;
