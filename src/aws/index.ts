@@ -31,6 +31,7 @@ export { amiFamilyOf } from './instance-types/ami-family.ts';
 export { instanceIdOf } from './instances/provider-id.ts';
 export { checkedTenancy, checkedType } from './launch-checks/checked-type.ts';
 export type { CheckedLaunch, CheckOutcome } from './launch-checks/launch-checks.ts';
+export { allPages } from './paging.ts';
 export { PlacementGroups } from './placement-groups/placement-groups.ts';
 export { livePricing } from './pricing/pricing.ts';
 export { type AwsProvider, createAwsProvider } from './provider.ts';

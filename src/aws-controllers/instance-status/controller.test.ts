@@ -9,6 +9,7 @@ const minute = 60_000;
 let bench: AwsBench;
 let statuses: InstanceStatus[] = [];
 let refusal: Error | undefined;
+let token: string | undefined;
 let ec2: ReturnType<typeof fakeEc2>;
 
 const open = async (dryRun = false): Promise<void> => {
@@ -17,7 +18,7 @@ const open = async (dryRun = false): Promise<void> => {
   ec2 = fakeEc2({
     DescribeInstanceStatus: () => {
       if (refusal !== undefined) throw refusal;
-      return { InstanceStatuses: statuses };
+      return { InstanceStatuses: statuses, NextToken: token };
     },
   });
   bench = await openAwsBench({
@@ -44,7 +45,8 @@ describe('an instance that EC2 reports as unhealthy', () => {
       statuses = [{ InstanceId: 'i-a', [category]: impaired(ago(minute)) }];
       await bench.run(minute);
       expect(await bench.isDeleted('a')).toBe(false);
-      await bench.run(minute + 1_000);
+      // Two minutes old, and seen a second time ten seconds later.
+      await bench.run(minute + 11_000);
       expect(await bench.isDeleted('a')).toBe(true);
       expect(await annotationOf('a')).toMatch(/Z$/);
       expect(bench.eventsOf('a')).toContain('NodeClaim InstanceUnhealthy');
@@ -68,7 +70,7 @@ describe('an instance that EC2 reports as unhealthy', () => {
     await makeInstance(bench, 'a');
     const Events = [{ Code: 'instance-stop' as const }];
     statuses = [{ InstanceId: 'i-a', SystemStatus: impaired(ago(5 * minute)), Events }];
-    await bench.run(minute);
+    await bench.run(minute + 11_000);
     expect(await annotationOf('a')).toMatch(/Z$/);
     expect(await bench.isDeleted('a')).toBe(true);
   });
@@ -76,10 +78,64 @@ describe('an instance that EC2 reports as unhealthy', () => {
   test('reconciling again leaves the annotation and the resource version as they are', async () => {
     await makeInstance(bench, 'a');
     statuses = [{ InstanceId: 'i-a', InstanceStatus: impaired(ago(5 * minute)) }];
-    await bench.run(minute);
+    await bench.run(minute + 11_000);
     const { metadata } = await bench.claim('a');
     await bench.run(3 * minute);
     expect((await bench.claim('a')).metadata).toEqual(metadata);
+  });
+
+  test('one wrong answer takes no machine', async () => {
+    await makeInstance(bench, 'a');
+    statuses = [{ InstanceId: 'i-a', SystemStatus: impaired(ago(10 * minute)) }];
+    const asked = ec2.calls.length;
+    while (ec2.calls.length === asked) await bench.run(1_000);
+    statuses = [];
+    await bench.run(5 * minute);
+    expect(await bench.isDeleted('a')).toBe(false);
+  });
+
+  test('since when is not known: then from when it was first seen', async () => {
+    await makeInstance(bench, 'a');
+    statuses = [
+      {
+        InstanceId: 'i-a',
+        InstanceStatus: { Status: 'impaired', Details: [{ Name: 'reachability', Status: 'failed' }] },
+      },
+    ];
+    await bench.run(2 * minute);
+    expect(await bench.isDeleted('a')).toBe(false);
+    await bench.run(3 * minute);
+    expect(await bench.isDeleted('a')).toBe(true);
+  });
+
+  test('when most of a fleet is called impaired, a share goes at a time, and it is said', async () => {
+    for (let index = 0; index < 30; index += 1) await makeInstance(bench, `n${index}`);
+    statuses = Array.from({ length: 30 }, (_, index) => ({
+      InstanceId: `i-n${index}`,
+      SystemStatus: impaired(ago(10 * minute)),
+    }));
+    const deleted = async () => {
+      const all = await Promise.all(Array.from({ length: 30 }, (_, index) => bench.isDeleted(`n${index}`)));
+      return all.filter(Boolean).length;
+    };
+    await bench.run(75_000);
+    expect(await deleted()).toBe(10);
+    expect(
+      bench.metrics.value('kerf_garbage_collection_held_back', { controller: 'interruption.instancestatus' }),
+    ).toBe(20);
+    await bench.run(2 * minute);
+    expect(await deleted()).toBe(30);
+  });
+
+  test('pages that repeat without end are given up', async () => {
+    await bench.close();
+    await open();
+    await makeInstance(bench, 'a');
+    statuses = [{ InstanceId: 'i-a', Events: [{ Code: 'instance-stop' }] }];
+    token = 'again';
+    await bench.run(2 * minute);
+    expect(ec2.calls.length).toBeLessThan(100);
+    token = undefined;
   });
 
   test('an event that is over, a passing check and the disks count for nothing', async () => {

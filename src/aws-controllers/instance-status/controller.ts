@@ -1,11 +1,14 @@
 // interruption.instancestatus: asks EC2 every minute which of our instances fail their status checks or have a scheduled
 // event. A broken instance cannot drain, so its claim gets a termination time of now and goes at once; a scheduled event
-// leaves time for an orderly drain. Works without an interruption queue.
+// leaves time for an orderly drain. Works without an interruption queue. What goes by force is believed at the second look
+// only, and a share of the fleet at a time: a zone whose checks are reported wrongly is not given up at once.
 import { DescribeInstanceStatusCommand, type EC2Client, type InstanceStatus } from '@aws-sdk/client-ec2';
 import { annotation, type NodeClaim } from '../../api/index.ts';
+import { allPages } from '../../aws/index.ts';
 import { formatTime } from '../../base/index.ts';
 import {
   again,
+  Collection,
   type Controller,
   type ControllerContext,
   nodeClaims,
@@ -56,9 +59,19 @@ export function instanceStatusController(
     labels: ['category'],
   });
   let counted = new Set<string>();
+  /** When each check was first seen to fail, without a look in between that saw it pass. */
+  let firstSeen = new Map<string, number>();
+  const broken = new Collection<NodeClaim>({
+    controller: name,
+    clock,
+    metrics: context.metrics,
+    keyOf: ({ metadata }) => metadata.uid ?? metadata.name ?? '',
+    // EC2 has said it twice.
+    atLeast: 10,
+  });
 
   const ask = async (signal: AbortSignal): Promise<Map<string, InstanceStatus>> => {
-    const answers = await Promise.all(questions.map((Filters) => allPages(ec2, Filters, signal)));
+    const answers = await Promise.all(questions.map((Filters) => statusesOf(ec2, Filters, signal)));
     return new Map(answers.flat().map((status) => [status.InstanceId ?? '', status]));
   };
 
@@ -101,31 +114,52 @@ export function instanceStatusController(
       }
       const claims = claimsByInstance(context);
       const seen = new Set<string>();
-      const work: Promise<void>[] = [];
+      const before = firstSeen;
+      firstSeen = new Map();
+      const due = new Map<NodeClaim, readonly Category[]>();
       for (const [id, status] of statuses) {
         const concerned = claims.get(id) ?? [];
-        const categories = categoriesOf(status, clock.now());
+        const sinceMs = before.get(id) ?? clock.now();
+        firstSeen.set(id, sinceMs);
+        const categories = categoriesOf(status, clock.now(), sinceMs);
         if (concerned.length === 0 || categories.length === 0) continue;
         for (const category of categories) {
           const key = `${id} ${category}`;
           if (!counted.has(key)) unhealthy.add({ category });
           seen.add(key);
         }
-        if (!dryRun) work.push(...concerned.map((claim) => takeDown(claim, categories)));
+        if (!dryRun) for (const claim of concerned) due.set(claim, categories);
       }
       counted = seen;
-      await Promise.all(work);
-      return again(everyMs);
+      const isForced = ([{ metadata }, categories]: [NodeClaim, readonly Category[]]): boolean =>
+        categories.some((category) => category !== 'EventStatus') &&
+        metadata.annotations?.[annotation.terminationTimestamp] === undefined;
+      const forced = broken.choose(
+        [...due].filter(isForced).map(([claim]) => claim),
+        claims.size,
+      );
+      if (forced.heldBack.length > 0)
+        log.error(
+          'EC2 reports more instances as impaired than are replaced at once',
+          `${forced.heldBack.length} of ${claims.size} wait`,
+        );
+      for (const claim of [...forced.suspected, ...forced.heldBack]) due.delete(claim);
+      await Promise.all([...due].map(([claim, categories]) => takeDown(claim, categories)));
+      return again(forced.againMs ?? everyMs);
     },
   };
 }
 
 /** What is wrong, as EC2 tells it; the question's filter alone is not believed. */
-function categoriesOf({ InstanceStatus, SystemStatus, Events = [] }: InstanceStatus, nowMs: number): Category[] {
+function categoriesOf(
+  { InstanceStatus, SystemStatus, Events = [] }: InstanceStatus,
+  nowMs: number,
+  firstSeenMs: number,
+): Category[] {
   const fails = (summary: InstanceStatus['InstanceStatus']): boolean =>
     summary?.Status === 'impaired' &&
     (summary.Details ?? []).some(
-      ({ Status, ImpairedSince }) => Status === 'failed' && nowMs - (ImpairedSince?.getTime() ?? 0) > borneMs,
+      ({ Status, ImpairedSince }) => Status === 'failed' && nowMs - (ImpairedSince?.getTime() ?? firstSeenMs) > borneMs,
     );
   const isPending = ({ Code, Description = '' }: (typeof Events)[number]): boolean =>
     eventCodes.includes(Code ?? '') && !/^\[(Completed|Canceled)\]/.test(Description);
@@ -136,20 +170,15 @@ function categoriesOf({ InstanceStatus, SystemStatus, Events = [] }: InstanceSta
   ];
 }
 
-async function allPages(
+async function statusesOf(
   ec2: EC2Client,
   Filters: { Name: string; Values: string[] }[],
   abortSignal: AbortSignal,
 ): Promise<InstanceStatus[]> {
   const found: InstanceStatus[] = [];
-  let NextToken: string | undefined;
-  do {
-    const page = await ec2.send(
-      new DescribeInstanceStatusCommand({ Filters, MaxResults: 1000, ...(NextToken ? { NextToken } : {}) }),
-      { abortSignal },
-    );
-    found.push(...(page.InstanceStatuses ?? []));
-    NextToken = page.NextToken;
-  } while (NextToken);
+  const pages = allPages((next) =>
+    ec2.send(new DescribeInstanceStatusCommand({ Filters, MaxResults: 1000, ...next }), { abortSignal }),
+  );
+  for await (const { InstanceStatuses = [] } of pages) found.push(...InstanceStatuses);
   return found;
 }

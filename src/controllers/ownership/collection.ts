@@ -1,4 +1,4 @@
-// What looks abandoned, and what of it may be taken away now. One wrong answer must not cost a fleet:
+// What looks abandoned, or lost, and what of it may be taken away now. One wrong answer must not cost a fleet:
 // 1. Nothing goes at first sight: it has to look abandoned in two looks, some time apart.
 // 2. However many look abandoned, only a share of all there are goes per run; the others wait, and an operator can see it.
 import type { Clock } from '../../base/index.ts';
@@ -43,7 +43,7 @@ export class Collection<T> {
     this.options = options;
     this.heldBack = options.metrics.gauge({
       name: 'kerf_garbage_collection_held_back',
-      help: 'What looked abandoned at the last run and was kept, because only a share of all there are is taken per run.',
+      help: 'What looked abandoned or impaired at the last run and was kept, because only a share of all there are is taken per run.',
       labels: ['controller'],
     });
   }
