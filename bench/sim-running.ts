@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resources } from '../src/ports/index.ts';
 import { RealClock } from '../src/runtime/index.ts';
+import { growSlowly } from '../src/server/memory-limit.ts';
 import { createCluster, SimKube, startBehaviour } from '../src/sim/index.ts';
 import type { Bench, Measurement } from './bench.ts';
 import { simDeployment, simNode } from './workloads/sim-objects.ts';
@@ -11,6 +12,8 @@ const deployments = 100;
 
 async function measureRunning(nodes: number, pods: number): Promise<Measurement> {
   const clock = new RealClock();
+  // As `kerf up` does.
+  const memory = growSlowly({ clock });
   const cluster = await createCluster({ clock });
   const kube = new SimKube(cluster.machinery);
   const behaviour = startBehaviour(kube, clock, { random: () => 0.5 });
@@ -30,6 +33,7 @@ async function measureRunning(nodes: number, pods: number): Promise<Measurement>
   const runsMs = [performance.now() - start];
   await behaviour.stop();
   await cluster.stop();
+  memory.dispose();
   return { runsMs, items: pods, nodes, peakRssMiB };
 }
 

@@ -31,7 +31,7 @@ import { assemble, stale, unsynced } from './assemble.ts';
 import { callerFields } from './caller.ts';
 import { type DashboardServer, type Finding, LiveView, serveDashboard, WhatIfs } from './dashboard/index.ts';
 import { serveEndpoints } from './endpoints.ts';
-import { growSlowly, watchMemory } from './memory-limit.ts';
+import { collectWhenQuiet, growSlowly, watchMemory } from './memory-limit.ts';
 import { outageLog } from './outage-log.ts';
 import { publisher } from './publisher.ts';
 import { DecisionRecorder } from './recording/recorder.ts';
@@ -241,7 +241,7 @@ export async function runControllerProcess(
       whatIfs: new WhatIfs({ context, live, real: clock, ...(options.validate && { validate: options.validate }) }),
     });
   }
-  const memory = [growSlowly({ clock }), watchMemory(settings.memoryLimit, { clock })];
+  const memory = [growSlowly({ clock }), collectWhenQuiet({ clock }), watchMemory(settings.memoryLimit, { clock })];
   log.info('starting', {
     provider: provider.cloud.name,
     server: access.server,

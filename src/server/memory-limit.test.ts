@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../base/index.ts';
-import { growSlowly, watchMemory } from './memory-limit.ts';
+import { collectWhenQuiet, growSlowly, watchMemory } from './memory-limit.ts';
 
 test('garbage is collected near the limit, and only there', async () => {
   const clock = new VirtualClock({ settle: () => Promise.resolve() });
@@ -40,4 +40,36 @@ test('room for new objects grows up to a limit, and again when it has shrunk', a
   young = 64 * 2 ** 20;
   await clock.runFor(1_000);
   expect(flags).toHaveLength(3);
+});
+
+test('garbage of a burst is collected once the process is quiet, and again only when more has gathered', async () => {
+  const clock = new VirtualClock({ startMs: 0, settle: () => Promise.resolve() });
+  const process = { used: 300, busy: 0.5, collected: 0 };
+  const timer = collectWhenQuiet({
+    clock,
+    usedBytes: () => process.used,
+    busyShare: () => process.busy,
+    collect: () => {
+      process.collected += 1;
+      process.used = 100;
+    },
+  });
+  await clock.runFor(60_000);
+  expect(process.collected).toBe(0);
+  process.busy = 0.01;
+  await clock.runFor(60_000);
+  expect(process.collected).toBe(1);
+  process.used = 109;
+  await clock.runFor(60_000);
+  expect(process.collected).toBe(1);
+  process.used = 111;
+  await clock.runFor(60_000);
+  expect(process.collected).toBe(2);
+  process.used = 257 * 2 ** 20;
+  await clock.runFor(60_000);
+  expect(process.collected).toBe(2);
+  timer.dispose();
+  process.used = 300;
+  await clock.runFor(60_000);
+  expect(process.collected).toBe(2);
 });
