@@ -68,15 +68,18 @@ describe('text', () => {
 });
 
 describe('progress line', () => {
-  function line(errIsTerminal: boolean) {
+  function line(errIsTerminal: boolean, env: Record<string, string> = {}) {
     const written: string[] = [];
     let now = 0;
-    const progress = progressLine({ err: (text) => void written.push(text), errIsTerminal, columns: 20 }, () => now);
+    const terminal = { err: (text: string) => void written.push(text), errIsTerminal, columns: 20, env };
+    const progress = progressLine(terminal, () => now);
     return { written, progress, at: (ms: number) => void (now = ms) };
   }
 
-  test('stays silent when standard error is not a terminal', () => {
-    const { written, progress, at } = line(false);
+  test.each<[string, ReturnType<typeof line>]>([
+    ['standard error is not a terminal', line(false)],
+    ['the terminal cannot wipe a line', line(true, { TERM: 'dumb' })],
+  ])('stays silent when %s', (_, { written, progress, at }) => {
     at(5000);
     progress.show(() => 'reading');
     progress.clear();

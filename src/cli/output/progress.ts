@@ -1,4 +1,4 @@
-// One live line on standard error for work that takes a while. It shows only on a terminal, only after the work has
+// One live line on standard error for work that takes a while. It shows only on a terminal that can wipe a line, only after the work has
 // lasted a moment, redraws at most ten times a second, and wipes itself when done, so that logs and pipes never see it.
 import type { Terminal } from '../command.ts';
 import { textWidth } from './text-width.ts';
@@ -14,10 +14,11 @@ export interface Progress {
 }
 
 export function progressLine(
-  terminal: Pick<Terminal, 'err' | 'errIsTerminal' | 'columns' | 'control'>,
+  terminal: Pick<Terminal, 'err' | 'errIsTerminal' | 'columns' | 'control'> & { env?: Terminal['env'] },
   nowMs: () => number = () => performance.now(),
 ): Progress {
-  if (!terminal.errIsTerminal) return { show: () => undefined, clear: () => undefined };
+  if (!terminal.errIsTerminal || terminal.env?.['TERM'] === 'dumb')
+    return { show: () => undefined, clear: () => undefined };
   const draw = (control: string, line = ''): void => {
     if (terminal.control === undefined) return terminal.err(control + line);
     terminal.control(control, 'err');
