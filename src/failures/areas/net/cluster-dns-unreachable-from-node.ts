@@ -3,9 +3,9 @@ import type { Evidence } from '../../evidence.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { listAt, textAt, textsAt } from '../../fields.ts';
 import { fieldItem, foundIn } from '../../found.ts';
-import { answer, kinds } from '../../needs.ts';
+import { answer, anyOf, kinds } from '../../needs.ts';
 import { type Group, isWithin, securityGroup } from '../../network-rules.ts';
-import { refOf } from '../../objects.ts';
+import { labelsOf, refOf } from '../../objects.ts';
 
 export const clusterDnsUnreachableFromNode: Failure = {
   id: 'net/cluster-dns-unreachable-from-node',
@@ -13,7 +13,11 @@ export const clusterDnsUnreachableFromNode: Failure = {
   symptom: 'Pods on new nodes cannot resolve names; traffic to CoreDNS on other nodes is dropped.',
   cause: 'The security groups of the new nodes and of the old ones do not let DNS and pod traffic pass between them',
   fix: 'A rule that refers to the group itself, or a shared group; include the cluster security group.',
-  needs: [kinds('EC2NodeClass'), answer('ec2-describe-security-groups'), answer('ec2-describe-instances')],
+  needs: [
+    kinds('EC2NodeClass'),
+    answer('ec2-describe-security-groups'),
+    anyOf(answer('ec2-describe-instances'), answer('eks-describe-cluster')),
+  ],
   signs: [
     {
       words: [
@@ -41,7 +45,9 @@ export const clusterDnsUnreachableFromNode: Failure = {
 };
 
 function closedGroups(evidence: Evidence): Found[] {
-  const others = groupsOfOtherNodes(evidence);
+  const seen = groupsOfOtherNodes(evidence);
+  // Node groups of EKS have the group of the cluster, unless a launch template says otherwise.
+  const others = seen.length > 0 ? seen : groupOfNodeGroups(evidence);
   if (others.length === 0) return [];
   return evidence.objects.of('EC2NodeClass').flatMap((nodeClass): Found[] => {
     const own = listAt(nodeClass.object, 'status', 'securityGroups').map((one) => textAt(one, 'id'));
@@ -53,7 +59,7 @@ function closedGroups(evidence: Evidence): Found[] {
     if (letsDns([...targets, ...shared], own)) return [];
     return [
       {
-        confidence: 'certain',
+        confidence: seen.length > 0 ? 'certain' : 'likely',
         summary: `Nodes of EC2NodeClass ${nodeClass.name} (${own.join(', ')}) cannot reach port 53 of the other nodes (${others.join(', ')}), where CoreDNS runs.`,
         objects: [refOf(nodeClass)],
         evidence: [
@@ -112,6 +118,14 @@ function groupsOfOtherNodes({ aws }: Evidence): string[] {
       .flatMap((one) => listAt(one, 'SecurityGroups').map((group) => textAt(group, 'GroupId'))),
   );
   return [...new Set(ids)];
+}
+
+function groupOfNodeGroups({ objects, aws }: Evidence): string[] {
+  const hasGroups = objects
+    .of('Node')
+    .some(({ object }) => textAt(labelsOf(object), 'eks.amazonaws.com/nodegroup') !== '');
+  const group = textAt(aws.bodies('eks-describe-cluster')[0]?.item, 'resourcesVpcConfig', 'clusterSecurityGroupId');
+  return hasGroups && group !== '' ? [group] : [];
 }
 
 function letsDns(groups: readonly Group[], callers: readonly string[]): boolean {

@@ -56,7 +56,9 @@ export const apiServerUnreachable: Failure = {
   check(evidence): Found[] {
     return [...closedGroups(evidence), ...noWay(evidence), ...staleEndpoint(evidence)];
   },
+  // A group that lets nothing of the nodes in lets no DNS in either.
   explains: [
+    'net/cluster-dns-unreachable-from-node',
     'registration/undiagnosed-timeout',
     'init/cni-not-initialised',
     'registration/kubelet-never-posted-status',

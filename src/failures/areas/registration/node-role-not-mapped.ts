@@ -67,8 +67,11 @@ export const nodeRoleNotMapped: Failure = {
       if (joined.length > 0 && waiting.length === 0) return [];
       const isSure = mapping.kind === 'wrong' || (mapping.isSure && joined.length === 0);
       if (!isSure && waiting.length === 0) return [];
-      // Where access entries are on and were not collected, most roles are mapped by one.
-      const isLikely = mapping.kind === 'wrong' || mapping.isSure || authenticationMode(evidence) === undefined;
+      // Where access entries are on and were not collected, most roles are mapped by one; where they were, the role is not
+      // among them, and none of its nodes ever joined, aws-auth hardly names it.
+      const isListed = evidence.aws.of('eks-list-access-entries').length > 0 && joined.length === 0;
+      const isLikely =
+        mapping.kind === 'wrong' || mapping.isSure || isListed || authenticationMode(evidence) === undefined;
       const problem = mapping.kind === 'wrong' ? mapping.what : 'the cluster has no access entry or mapping for it';
       return [
         {
