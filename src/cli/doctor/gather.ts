@@ -28,6 +28,7 @@ import { indentedItems, indentOf } from './indented-items.ts';
 import { jsonItems } from './json-items.ts';
 import { kindsNamed, type Place, placeOf } from './layout.ts';
 import { slim } from './slim.ts';
+import { answersIn, objectsIn, saysEnough } from './transcript.ts';
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
@@ -38,6 +39,9 @@ const listHead =
   /^\s*\{\s*(?:"apiVersion"\s*:\s*"[^"]*"\s*,\s*)?(?:"kind"\s*:\s*"\w*List"\s*,\s*)?(?:"metadata"\s*:\s*\{[^{}]*\}\s*,\s*)?"items"\s*:\s*\[/;
 
 const binary = 'a binary file';
+
+/** Longer texts are logs: no one pastes that much. */
+const longestTranscript = 8 * 1024 ** 2;
 
 /** Largest file of objects or answers that is held in memory. */
 const longestDocument = 400 * 1024 ** 2;
@@ -85,8 +89,35 @@ export class Gathering {
       return;
     }
     const stream = this.scanner.open(source);
-    for await (const chunk of text) stream.push(chunk);
+    const isPasted = source.kind === 'asked' || source.kind === 'cli';
+    const pasted: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of text) {
+      stream.push(chunk);
+      size += chunk.length;
+      if (isPasted && size <= longestTranscript) pasted.push(Uint8Array.from(chunk));
+    }
     this.keep(source, group, stream.end());
+    if (isPasted && size <= longestTranscript) this.addTranscript(source.source, decoder.decode(Buffer.concat(pasted)));
+  }
+
+  /** Objects and answers that stand in a text between other lines; what is not whole there is left to the signs. */
+  private addTranscript(path: string, text: string): void {
+    for (const piece of objectsIn(text))
+      for (const chunk of chunksOf('', piece.text))
+        for (const { value, problems, line } of manifestsIn(path, chunk)) {
+          const map = asMap(value);
+          const name = asText(asMap(map['metadata'])['name']) ?? '';
+          if (problems.length === 0 && saysEnough(asText(map['kind']) ?? '', name))
+            this.objects.add(slim(value), `${path}:${piece.line + line - 1}`);
+        }
+    for (const { name, line, text: body } of answersIn(text)) {
+      try {
+        this.aws.add(name, JSON.parse(body), `${path}:${line}`);
+      } catch {
+        // Cut off or abridged by hand.
+      }
+    }
   }
 
   /** What the objects gathered so far say, before texts are put together. */
