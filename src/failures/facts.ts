@@ -1,7 +1,9 @@
 // Names that fixes are written with, found wherever the evidence has them: the cluster, its account and region, the
 // controller's objects, the roles of nodes. Where a name is unknown, what stands in its place can still be pasted.
+
 import { ageMs, type Evidence } from './evidence.ts';
 import { at, listAt, mapAt, type Plain, textAt } from './fields.ts';
+import { accountInText, clusterInText, regionInText } from './named-in-text.ts';
 import { conditionOf, labelsOf, type Stored } from './objects.ts';
 import { podDemands } from './pools.ts';
 import { poolLabel } from './relations.ts';
@@ -80,7 +82,7 @@ export function clusterName(evidence: Evidence): string {
     const name = settingOf(deployment, 'CLUSTER_NAME');
     if (name) return name;
   }
-  return '"$CLUSTER_NAME"';
+  return clusterInText(evidence) ?? '"$CLUSTER_NAME"';
 }
 
 export function regionOf(evidence: Evidence): string {
@@ -91,7 +93,7 @@ export function regionOf(evidence: Evidence): string {
   const zones = evidence.objects
     .of('Node')
     .map(({ object }) => textAt(labelsOf(object), 'topology.kubernetes.io/region'));
-  return zones.find((zone) => zone !== '') ?? '"$AWS_REGION"';
+  return zones.find((zone) => zone !== '') ?? regionInText(evidence) ?? '"$AWS_REGION"';
 }
 
 const accountInArn = /arn:aws[\w-]*:[\w-]+:[\w-]*:(\d{12}):/;
@@ -114,7 +116,7 @@ export function accountOf(evidence: Evidence): string | undefined {
     if (account !== undefined) return account;
   }
   const map = objects.find('ConfigMap', 'aws-auth', 'kube-system');
-  return accountInArn.exec(textAt(map?.object, 'data', 'mapRoles'))?.[1];
+  return accountInArn.exec(textAt(map?.object, 'data', 'mapRoles'))?.[1] ?? accountInText(evidence);
 }
 
 /** The ARN of a role that is known by name; a shell expression stands for an unknown account. */

@@ -1,10 +1,12 @@
 // The selector matches no image. Most often: AL2 on a version of Kubernetes for which EKS publishes none.
+
 import { imageArchitectures, poolArchitectures } from '../../architectures.ts';
 import type { Evidence } from '../../evidence.ts';
 import { minorVersion } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { conditionItem, fieldItem, foundIn } from '../../found.ts';
+import { objectInText } from '../../named-in-text.ts';
 import { kinds } from '../../needs.ts';
 import { conditionOf, refOf, type Stored } from '../../objects.ts';
 import { nodeClassNameOf } from '../../relations.ts';
@@ -48,7 +50,7 @@ export const noneForClusterVersion: Failure = {
   fromText: (sightings, evidence) => [
     foundIn(sightings, {
       summary: `No image matches the selector of the node class${isPastAl2(evidence) ? ' for this version of Kubernetes' : ''}; no node can be launched from it.`,
-      fix: fixFor('default'),
+      fix: fixFor(objectInText(sightings, 'EC2NodeClass') ?? 'default'),
     }),
   ],
   check(evidence): Found[] {

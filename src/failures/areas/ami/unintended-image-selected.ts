@@ -5,6 +5,7 @@ import { accountOf } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn } from '../../found.ts';
+import { objectInText } from '../../named-in-text.ts';
 import { kinds } from '../../needs.ts';
 import { refOf, type Stored } from '../../objects.ts';
 
@@ -46,7 +47,7 @@ export const unintendedImageSelected: Failure = {
         summary: `The node class resolved to images that are not made for EKS: ${allCaught(sightings, 'name')
           .map((name) => name.trim())
           .join(', ')}.`,
-        fix: fixFor('default'),
+        fix: fixFor(objectInText(sightings, 'EC2NodeClass') ?? 'default'),
       }),
     ];
   },

@@ -1,7 +1,9 @@
 // v1 makes the choice of images explicit.
+
 import type { Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
+import { manifestInText } from '../../named-in-text.ts';
 import { anyOf, kinds, texts } from '../../needs.ts';
 
 export const amiSelectorRequired: Failure = {
@@ -24,7 +26,7 @@ export const amiSelectorRequired: Failure = {
       summary: 'The EC2NodeClass is refused: v1 requires amiSelectorTerms, and an alias must stand alone.',
       fix: [
         'spec.amiSelectorTerms: [{alias: al2023@v20240625}]  # name a current release; al2023@latest follows every image release',
-        'kerf convert -f <the manifest> writes the alias that fits the old amiFamily.',
+        `kerf convert -f ${manifestInText(sightings)} writes the alias that fits the old amiFamily.`,
       ],
     }),
   ],

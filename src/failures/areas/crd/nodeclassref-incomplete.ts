@@ -1,7 +1,9 @@
 // v1 wants group, kind and name of the node class; v1beta1 had apiVersion, kind and name.
+
 import type { Failure, Found } from '../../failure.ts';
 import { at, mapAt, textAt } from '../../fields.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
+import { manifestInText } from '../../named-in-text.ts';
 import { anyOf, kinds, texts } from '../../needs.ts';
 
 export const nodeclassrefIncomplete: Failure = {
@@ -34,7 +36,7 @@ export const nodeclassrefIncomplete: Failure = {
       fix: [
         'spec.template.spec.nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}',
         'v1 also requires spec.disruption.consolidateAfter where disruption is written: 0s keeps the old behaviour.',
-        'kerf convert -f <the manifest> writes it for you.',
+        `kerf convert -f ${manifestInText(sightings)} writes it for you.`,
       ],
     }),
   ],

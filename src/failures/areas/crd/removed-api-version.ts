@@ -1,9 +1,11 @@
 // Manifests and stored objects of API versions that newer releases no longer serve.
+
 import type { Evidence } from '../../evidence.ts';
 import { controllerDeployments, releaseOf } from '../../facts.ts';
 import type { Failure, Found, Sighting } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn, refsOf } from '../../found.ts';
+import { manifestInText } from '../../named-in-text.ts';
 import { anyOf, kinds, texts } from '../../needs.ts';
 import type { Stored } from '../../objects.ts';
 
@@ -67,7 +69,7 @@ export const removedApiVersion: Failure = {
     return [
       foundIn(sightings, {
         summary: `${seen.join(', ') || 'The manifest'}${versions.length > 0 ? ` of ${versions.join(', ')}` : ''} is not served by this cluster any more.`,
-        fix: fixLines,
+        fix: fixLines(manifestInText(sightings)),
       }),
     ];
   },
@@ -103,8 +105,8 @@ export const removedApiVersion: Failure = {
   },
 };
 
-const fixLines = [
-  'kerf convert -f <the manifest> > v1.yaml, then: kubectl apply -f v1.yaml',
+const fixLines = (file: string): string[] => [
+  `kerf convert -f ${file} > v1.yaml, then: kubectl apply -f v1.yaml`,
   'v1 needs nodeClassRef.group and kind, amiSelectorTerms, and has expireAfter under spec.template.spec.',
 ];
 

@@ -1,6 +1,8 @@
 // A field that the installed definition does not know: misspelt, moved, or newer than the definition.
+
 import type { Failure } from '../../failure.ts';
 import { allCaught, foundIn } from '../../found.ts';
+import { manifestInText } from '../../named-in-text.ts';
 import { texts } from '../../needs.ts';
 
 /** Where fields of older APIs went. */
@@ -56,7 +58,7 @@ export const unknownField: Failure = {
         summary: `The installed definitions do not know ${fields.join(', ') || 'a field'}${target === undefined ? '' : `; it is now ${target}`}.`,
         fix: [
           target === undefined
-            ? `Correct or remove ${first}; kerf validate -f <the manifest> names the nearest field that exists.`
+            ? `Correct or remove ${first}; kerf validate -f ${manifestInText(sightings)} names the nearest field that exists.`
             : `Write ${target} instead of ${first}.`,
           'If the field belongs to your release, its definitions are older: helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version "$VERSION" --namespace kube-system',
         ],

@@ -1,8 +1,10 @@
 // Nodes are replaced by nodes of their own kind, again and again.
+
 import { ageMs, type Evidence } from '../../evidence.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
 import { caught, fieldItem, foundIn, refsOf } from '../../found.ts';
+import { objectInText } from '../../named-in-text.ts';
 import { kinds } from '../../needs.ts';
 import { labelsOf, type Stored } from '../../objects.ts';
 import { poolLabel } from '../../relations.ts';
@@ -49,7 +51,7 @@ export const consolidationThrash: Failure = {
     return [
       foundIn(sightings, {
         summary: `Nodes${type === undefined ? '' : ` of ${type}`} are replaced by nodes of the same type, again and again.`,
-        fix: fixFor('"$POOL"'),
+        fix: fixFor(objectInText(sightings, 'NodePool') ?? '"$POOL"'),
       }),
     ];
   },

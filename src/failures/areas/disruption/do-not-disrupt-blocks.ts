@@ -24,13 +24,13 @@ export const doNotDisruptBlocks: Failure = {
     {
       words: ['do-not-disrupt', 'do-not-evict', 'do not evict annotation'],
       pattern:
-        /pod "?(?<pod>[\w-]+\/[\w.-]+)"? has "?karpenter\.sh\/do-not-(?:disrupt|evict)"? annotation|pod "?(?<pod2>[\w-]+\/[\w.-]+)"? has do not evict annotation|(?:pod|node) has "?karpenter\.sh\/do-not-(?:disrupt|evict)"? annotation|disruption is blocked (?:through|with) the "?karpenter\.sh\/do-not-disrupt"? annotation/i,
+        /pod "?(?<pod>[\w-]+\/[\w.-]+)"? has "?karpenter\.sh\/do-not-(?:disrupt|evict)"? annotation|pod "?(?<pod2>[\w-]+\/[\w.-]+)"? has do not evict annotation|(?:pod|node) has "?karpenter\.sh\/do-not-(?:disrupt|evict)"? annotation(?: \(Pod=(?<pod3>[\w-]+\/[\w.-]+)\))?|disruption is blocked (?:through|with) the "?karpenter\.sh\/do-not-disrupt"? annotation/i,
       evenWhenWell: true,
       confidence: 'likely',
     },
   ],
   fromText(sightings, evidence) {
-    const pod = caught(sightings, 'pod') ?? caught(sightings, 'pod2');
+    const pod = caught(sightings, 'pod') ?? caught(sightings, 'pod2') ?? caught(sightings, 'pod3');
     const [namespace = '"$NAMESPACE"', name = '"$POD"'] = (pod ?? '').split('/').filter((part) => part !== '');
     const found = foundIn(sightings, {
       summary: `${pod === undefined ? 'A pod' : `Pod ${pod}`} has ${annotation}: its node is not disrupted while it runs.`,

@@ -17,7 +17,7 @@ export const nodeRoleTrustWrong: Failure = {
   signs: [
     {
       words: ['assumeroleunauthorizedaccess', 'ec2 cannot assume the role'],
-      pattern: /AssumeRoleUnauthorizedAccess|EC2 cannot assume the role (?<role>[\w+=,.@-]+)/i,
+      pattern: /AssumeRoleUnauthorizedAccess|EC2 cannot assume the role (?<role>[\w+=,@-]+(?:\.[\w+=,@-]+)*)/i,
     },
     {
       words: ['security-credentials', 'imds', 'no iam role', 'unable to locate credentials'],

@@ -4,7 +4,7 @@ import type { Evidence } from '../../evidence.ts';
 import { nodeRoles } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
-import { caught, foundIn, refsOf } from '../../found.ts';
+import { aroundOf, caught, foundIn, refsOf } from '../../found.ts';
 import { answer } from '../../needs.ts';
 
 const managesSessions = /AmazonSSM(?:ManagedInstanceCore|FullAccess)|AmazonEC2RoleforSSM/;
@@ -33,7 +33,7 @@ export const noShellOnNode: Failure = {
     },
   ],
   fromText(sightings, evidence) {
-    const instance = caught(sightings, 'instance') ?? '"$INSTANCE"';
+    const instance = caught(sightings, 'instance') ?? aroundOf(sightings, /\b(i-[0-9a-f]{4,17})\b/) ?? '"$INSTANCE"';
     const role = nodeRoles(evidence)[0]?.role ?? '"$NODE_ROLE"';
     return [
       foundIn(sightings, {
