@@ -3,7 +3,7 @@
 
 import { ageMs, type Evidence } from './evidence.ts';
 import { at, listAt, mapAt, type Plain, textAt } from './fields.ts';
-import { accountInText, clusterInText, regionInText } from './named-in-text.ts';
+import { accountInText, clusterInText, namespaceInText, regionInText } from './named-in-text.ts';
 import { conditionOf, labelsOf, type Stored } from './objects.ts';
 import { podDemands } from './pools.ts';
 import { poolLabel } from './relations.ts';
@@ -158,6 +158,10 @@ export function nodeRoles({ objects, aws }: Evidence): NodeRole[] {
 export function controllerNamespace(evidence: Evidence): string | undefined {
   return (controllerDeployments(evidence)[0] ?? controllerPods(evidence)[0])?.namespace;
 }
+
+/** The same for commands: where it is unknown, what is recommended since 0.33. */
+export const releaseNamespace = (evidence: Evidence): string =>
+  controllerNamespace(evidence) ?? namespaceInText(evidence) ?? 'kube-system';
 
 /** `1.33` out of `v1.33.2-eks-931bdca`. */
 export function minorVersion(evidence: Evidence): number | undefined {

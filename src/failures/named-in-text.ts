@@ -33,6 +33,14 @@ const regions: readonly RegExp[] = [
 
 const accounts: readonly RegExp[] = [/arn:aws[\w-]*:(?:iam|sts|eks|sqs):[\w-]*:(\d{12}):/g];
 
+/** Commands about the controller; what trust policies and webhooks name may be the wrong one. */
+const namespaces: readonly RegExp[] = [
+  /\b(?:kubectl|helm)\b[^|;$]{0,60}? (?:-n|--namespace)[ =]([a-z0-9][\w-]*)[^|;$]{0,60}\b(?:karpenter|kerf)\b/g,
+  /\b(?:kubectl|helm)\b[^|;$]{0,80}\b(?:karpenter|kerf)\b[^|;$]{0,80}? (?:-n|--namespace)[ =]([a-z0-9][\w-]*)/g,
+  /"name": ?"(?:karpenter|kerf)-[a-z0-9]+-[a-z0-9]{5}", ?"namespace": ?"([\w-]+)"/g,
+];
+
+export const namespaceInText = (evidence: Evidence): string | undefined => agreedOn(evidence, namespaces);
 export const clusterInText = (evidence: Evidence): string | undefined => agreedOn(evidence, clusters);
 export const regionInText = (evidence: Evidence): string | undefined => agreedOn(evidence, regions);
 export const accountInText = (evidence: Evidence): string | undefined => agreedOn(evidence, accounts);

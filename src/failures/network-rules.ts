@@ -112,7 +112,7 @@ export function clusterNetwork({ aws, objects }: Evidence): { vpc: string; subne
     .flatMap(({ object }) => listAt(object, 'status', 'subnets').map((one) => textAt(one, 'id')));
   const subnets = selected.length > 0 ? selected : listAt(vpc, 'subnetIds').map(String);
   return {
-    vpc: textAt(vpc, 'vpcId') || '"$VPC"',
+    vpc: textAt(vpc, 'vpcId') || onlyVpc(aws) || '"$VPC"',
     subnets: [...new Set(subnets)].join(' ') || '"$NODE_SUBNETS"',
     group: textAt(vpc, 'clusterSecurityGroupId') || '"$GROUP_THAT_ADMITS_443_FROM_NODES"',
   };
@@ -124,4 +124,12 @@ export function routeTables({ aws }: Evidence, vpc: string): string {
     .filter(({ item }) => textAt(item, 'VpcId') === vpc)
     .map(({ item }) => textAt(item, 'RouteTableId'));
   return ids.filter((id) => id !== '').join(' ') || '"$ROUTE_TABLE"';
+}
+
+/** The one VPC of which subnets, routes and endpoints were described. */
+export function onlyVpc(aws: Evidence['aws']): string {
+  const described = ['ec2-describe-subnets', 'ec2-describe-route-tables', 'ec2-describe-vpc-endpoints'] as const;
+  const ids = new Set(described.flatMap((one) => aws.items(one).map(({ item }) => textAt(item, 'VpcId'))));
+  ids.delete('');
+  return ids.size === 1 ? ([...ids][0] ?? '') : '';
 }

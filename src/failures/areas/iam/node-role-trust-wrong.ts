@@ -29,7 +29,10 @@ export const nodeRoleTrustWrong: Failure = {
     },
   ],
   fromText(sightings, evidence) {
-    const role = aroundOf(sightings, /assume the role ([\w+=,.@-]+)/) ?? nodeRoles(evidence)[0]?.role ?? '"$NODE_ROLE"';
+    const role =
+      aroundOf(sightings, /assume the role ([\w+=,@-]+(?:\.[\w+=,@-]+)*)/) ??
+      nodeRoles(evidence)[0]?.role ??
+      '"$NODE_ROLE"';
     return [
       foundIn(sightings, {
         summary: `Instances get no credentials: EC2 may not assume the node role ${role}, or its instance profile is empty.`,

@@ -1,10 +1,10 @@
 // With Pod Identity the role comes by an association of namespace and service account, through an agent on the node.
 import { controllerIdentity } from '../../controller-identity.ts';
 import type { Evidence } from '../../evidence.ts';
-import { clusterName } from '../../facts.ts';
-import type { Failure, Found } from '../../failure.ts';
+import { clusterName, releaseNamespace } from '../../facts.ts';
+import type { Failure, Found, Sighting } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
-import { foundIn } from '../../found.ts';
+import { aroundOf, foundIn } from '../../found.ts';
 import { answer, kinds } from '../../needs.ts';
 import { refOf } from '../../objects.ts';
 
@@ -53,7 +53,7 @@ export const podIdentityAssociationWrong: Failure = {
     foundIn(sightings, {
       summary:
         'The controller gets no credentials: no Pod Identity association fits its namespace and service account, or the agent does not answer on its node.',
-      fix: fixFor(evidence),
+      fix: fixFor(evidence, subjectIn(sightings)),
     }),
   ],
   check(evidence): Found[] {
@@ -111,15 +111,22 @@ export const podIdentityAssociationWrong: Failure = {
   },
 };
 
-function fixFor(evidence: Evidence): string[] {
+/** Whom EKS found no association for. */
+function subjectIn(sightings: readonly Sighting[]): { namespace?: string; account?: string } {
+  const account = aroundOf(sightings, /for service account ([\w.-]+) in namespace [\w-]+/i);
+  const namespace = aroundOf(sightings, /for service account [\w.-]+ in namespace ([\w-]+)/i);
+  return account === undefined || namespace === undefined ? {} : { account, namespace };
+}
+
+function fixFor(evidence: Evidence, said: { namespace?: string; account?: string } = {}): string[] {
   const identity = controllerIdentity(evidence);
-  const namespace = identity?.namespace ?? 'kube-system';
+  const namespace = said.namespace ?? identity?.namespace ?? releaseNamespace(evidence);
   const role = evidence.aws
     .items('eks-list-pod-identity-associations')
     .map(({ item }) => textAt(item, 'roleArn'))
     .find((arn) => /karpenter|kerf/i.test(arn));
   return [
-    `aws eks create-pod-identity-association --cluster-name ${clusterName(evidence)} --namespace ${namespace} --service-account ${identity?.account ?? 'karpenter'} --role-arn ${role ?? '"$CONTROLLER_ROLE_ARN"'}`,
+    `aws eks create-pod-identity-association --cluster-name ${clusterName(evidence)} --namespace ${namespace} --service-account ${said.account ?? identity?.account ?? 'karpenter'} --role-arn ${role ?? '"$CONTROLLER_ROLE_ARN"'}`,
     `aws eks create-addon --cluster-name ${clusterName(evidence)} --addon-name eks-pod-identity-agent  # unless it is installed`,
     `kubectl -n ${namespace} rollout restart deployment ${identity?.workload.name ?? 'karpenter'}`,
   ];

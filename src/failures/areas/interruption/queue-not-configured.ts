@@ -1,6 +1,13 @@
 // Interruption handling is off while no queue is named: spot nodes vanish without a drain.
 import type { Evidence } from '../../evidence.ts';
-import { clusterName, controllerContainer, controllerDeployments, isEnvHidden, settingOf } from '../../facts.ts';
+import {
+  clusterName,
+  controllerContainer,
+  controllerDeployments,
+  isEnvHidden,
+  releaseNamespace,
+  settingOf,
+} from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { textAt } from '../../fields.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
@@ -73,6 +80,6 @@ function fixFor(evidence: Evidence, deployment: Stored | undefined): string[] {
   const cluster = clusterName(evidence);
   return [
     `kerf iam queue --cluster ${cluster} -o cloudformation > queue.yaml && aws cloudformation deploy --stack-name Karpenter-${cluster}-queue --template-file queue.yaml (queue, its policy and the five rules)`,
-    `helm upgrade ${deployment?.name ?? 'karpenter'} oci://public.ecr.aws/karpenter/karpenter --namespace ${deployment?.namespace ?? 'kube-system'} --reuse-values --set settings.interruptionQueue=${cluster}`,
+    `helm upgrade ${deployment?.name ?? 'karpenter'} oci://public.ecr.aws/karpenter/karpenter --namespace ${releaseNamespace(evidence)} --reuse-values --set settings.interruptionQueue=${cluster}`,
   ];
 }

@@ -1,5 +1,5 @@
 // The price list has no VPC endpoint: a cluster without a way to the internet cannot ask for prices.
-import { controllerDeployments, settingOf } from '../../facts.ts';
+import { controllerDeployments, releaseNamespace, settingOf } from '../../facts.ts';
 import type { Failure } from '../../failure.ts';
 import { foundIn } from '../../found.ts';
 import { texts } from '../../needs.ts';
@@ -46,7 +46,7 @@ export const apiUnreachable: Failure = {
           ? 'The price list API was out of reach; the controller is set to do without it now.'
           : 'The controller cannot reach the price list API and goes on with the prices it has.',
         fix: [
-          `helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --namespace ${deployment?.namespace ?? 'kube-system'} --reuse-values --set settings.isolatedVPC=true`,
+          `helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --namespace ${releaseNamespace(evidence)} --reuse-values --set settings.isolatedVPC=true`,
           'Or give the controller a way to api.pricing.us-east-1.amazonaws.com (NAT gateway or proxy): there is no VPC endpoint for it.',
         ],
       }),

@@ -1,7 +1,7 @@
 // The kubelet cannot reach the API server: groups, routes, or an address that is not (or no longer) the cluster's.
 import { unregisteredClaims } from '../../claims.ts';
 import type { Evidence } from '../../evidence.ts';
-import { clusterName, controllerDeployments, settingOf } from '../../facts.ts';
+import { clusterName, controllerDeployments, releaseNamespace, settingOf } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
@@ -152,7 +152,7 @@ function fixFor(evidence: Evidence, isWrong: boolean): string[] {
   const cluster = clusterName(evidence);
   if (isWrong)
     return [
-      `helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --namespace ${controllerDeployments(evidence)[0]?.namespace ?? 'kube-system'} --reuse-values --set settings.clusterEndpoint=$(aws eks describe-cluster --name ${cluster} --query cluster.endpoint --output text)  # or leave it empty: it is looked up`,
+      `helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --namespace ${releaseNamespace(evidence)} --reuse-values --set settings.clusterEndpoint=$(aws eks describe-cluster --name ${cluster} --query cluster.endpoint --output text)  # or leave it empty: it is looked up`,
     ];
   return [
     `aws eks describe-cluster --name ${cluster} --query cluster.resourcesVpcConfig  # clusterSecurityGroupId must admit 443 from the nodes' groups; endpointPrivateAccess or a way out of the subnets`,

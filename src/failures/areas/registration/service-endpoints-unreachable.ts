@@ -7,7 +7,7 @@ import type { EvidenceItem, Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn } from '../../found.ts';
 import { answer, kinds } from '../../needs.ts';
-import { admits, type Group, hasWayOut, routeTables, securityGroup } from '../../network-rules.ts';
+import { admits, type Group, hasWayOut, onlyVpc, routeTables, securityGroup } from '../../network-rules.ts';
 import { refOf, type Stored } from '../../objects.ts';
 
 const needed = ['ecr.api', 'ecr.dkr', 's3', 'sts', 'ec2'];
@@ -137,7 +137,7 @@ function missing(nodeClass: Stored, evidence: Evidence): Found[] {
       evidence: items,
       fix: absent.map(
         (service) =>
-          `aws ec2 create-vpc-endpoint --vpc-id ${vpc || '"$VPC"'} --service-name com.amazonaws.${region}.${service} ${service === 's3' ? `--route-table-ids ${routeTables(evidence, vpc)}` : `--vpc-endpoint-type Interface --private-dns-enabled --subnet-ids ${shut.join(' ')}`}`,
+          `aws ec2 create-vpc-endpoint --vpc-id ${vpc || onlyVpc(evidence.aws) || '"$VPC"'} --service-name com.amazonaws.${region}.${service} ${service === 's3' ? `--route-table-ids ${routeTables(evidence, vpc)}` : `--vpc-endpoint-type Interface --private-dns-enabled --subnet-ids ${shut.join(' ')}`}`,
       ),
       key: nodeClass.name,
     },

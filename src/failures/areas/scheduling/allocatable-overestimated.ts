@@ -1,7 +1,7 @@
 // A node turned out smaller than planned.
 
 import type { Evidence } from '../../evidence.ts';
-import { controllerDeployments, settingOf } from '../../facts.ts';
+import { controllerDeployments, releaseNamespace, settingOf } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { conditionItem, foundIn, refsOf } from '../../found.ts';
 import { kinds } from '../../needs.ts';
@@ -60,7 +60,7 @@ function fixFor(evidence: Evidence): string[] {
   const deployment = controllerDeployments(evidence)[0];
   const current = deployment === undefined ? undefined : settingOf(deployment, 'VM_MEMORY_OVERHEAD_PERCENT');
   return [
-    `helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --namespace ${deployment?.namespace ?? 'kube-system'} --reuse-values --set settings.vmMemoryOverheadPercent=${current !== undefined && Number(current) >= 0.075 ? Number(current) + 0.025 : 0.075}`,
+    `helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --namespace ${releaseNamespace(evidence)} --reuse-values --set settings.vmMemoryOverheadPercent=${current !== undefined && Number(current) >= 0.075 ? Number(current) + 0.025 : 0.075}`,
     'Compare status.allocatable of the NodeClaim and of its Node; where only CPU or storage differs, correct spec.kubelet.kubeReserved and systemReserved of the EC2NodeClass.',
   ];
 }

@@ -1,5 +1,5 @@
 // The endpoint of the API server is a setting that old releases did not look up by themselves.
-import { clusterName, controllerDeployments, settingOf } from '../../facts.ts';
+import { clusterName, controllerDeployments, releaseNamespace, settingOf } from '../../facts.ts';
 import type { Failure } from '../../failure.ts';
 import { foundIn } from '../../found.ts';
 import { anyOf, kinds, texts } from '../../needs.ts';
@@ -36,7 +36,7 @@ export const clusterEndpointMissing: Failure = {
       foundIn(sightings, {
         summary: `The controller ends at its start: it has no address of the API server${isSetEmpty ? ' (CLUSTER_ENDPOINT is empty)' : ''}.`,
         fix: [
-          `helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --namespace ${controllerDeployments(evidence)[0]?.namespace ?? 'kube-system'} --reuse-values --set settings.clusterEndpoint=$(aws eks describe-cluster --name ${cluster} --query cluster.endpoint --output text)`,
+          `helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --namespace ${releaseNamespace(evidence)} --reuse-values --set settings.clusterEndpoint=$(aws eks describe-cluster --name ${cluster} --query cluster.endpoint --output text)`,
           'Better: upgrade to a supported release, which looks the endpoint up with eks:DescribeCluster.',
         ],
       }),

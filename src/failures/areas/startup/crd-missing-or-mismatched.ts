@@ -1,7 +1,7 @@
 // The controller needs its definitions in the cluster, of its own release. Helm installs a chart's `crds/` once and never
 // touches them again, so upgrades leave old ones behind.
 import type { Evidence } from '../../evidence.ts';
-import { controllerContainer, controllerDeployments, releaseName, releaseOf } from '../../facts.ts';
+import { controllerContainer, controllerDeployments, releaseName, releaseNamespace, releaseOf } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { allCaught, fieldItem, foundIn, refsOf } from '../../found.ts';
@@ -111,9 +111,8 @@ export const crdMissingOrMismatched: Failure = {
 };
 
 function fixFor(evidence: Evidence): string[] {
-  const deployment = controllerDeployments(evidence)[0];
   return [
-    `helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version ${releaseName(evidence)} --namespace ${deployment?.namespace ?? 'kube-system'}`,
+    `helm upgrade --install karpenter-crd oci://public.ecr.aws/karpenter/karpenter-crd --version ${releaseName(evidence)} --namespace ${releaseNamespace(evidence)}`,
     'Use the version of the controller chart itself; for Kerf: kerf crds | kubectl apply --server-side -f -',
   ];
 }
