@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { conditionType } from '../api/index.ts';
+import { annotation, conditionType } from '../api/index.ts';
 import type { Node } from '../ports/index.ts';
 import { InputWatch } from './input-watch.ts';
 import { openBench } from './testing/bench.testing.ts';
@@ -72,4 +72,24 @@ test('a condition of a claim, and what the provider asks for a type, are changes
   );
   expect(await isNoticed(async () => {})).toBe(true);
   expect(await isNoticed(async () => {})).toBe(false);
+});
+
+test('the end of a protection that a pod asked for is a change, once', async () => {
+  const { cluster, clock } = bench.context;
+  cluster.setPod({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'p',
+      namespace: 'default',
+      resourceVersion: '1000000',
+      annotations: { [annotation.doNotDisrupt]: '20m' },
+    },
+    spec: { nodeName: 'n', containers: [] },
+    status: { phase: 'Running', startTime: new Date(clock.now()).toISOString() },
+  });
+  await watch.look();
+  expect(await isNoticed(() => bench.run(15 * 60_000))).toBe(false);
+  expect(await isNoticed(() => bench.run(6 * 60_000))).toBe(true);
+  expect(await isNoticed(() => bench.run(6 * 60_000))).toBe(false);
 });
