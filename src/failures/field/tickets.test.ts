@@ -118,6 +118,16 @@ const tickets: readonly [readonly FailureId[], Where, string][] = [
   // Every node of a healthy cluster has it.
   [[], 'asked', '  finalizers:\n  - karpenter.sh/termination\n  labels:\n    karpenter.sh/nodepool: default'],
   [
+    ['crd/removed-api-version'],
+    'asked',
+    'ComparisonError: The Kubernetes API could not find version "v1beta1" of karpenter.k8s.aws/EC2NodeClass for requested resource default/default. Version "v1" of karpenter.k8s.aws/EC2NodeClass is installed on the destination cluster.',
+  ],
+  [
+    ['windows/image-host-version-mismatch'],
+    'asked',
+    'a Windows Server version 10.0.17763-based image is incompatible with a 10.0.20348 host',
+  ],
+  [
     ['tooling/no-shell-on-node'],
     'asked',
     'SSM Agent is not online. The SSM Agent was unable to connect to a Systems Manager endpoint to register itself with the service.',

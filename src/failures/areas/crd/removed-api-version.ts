@@ -35,6 +35,11 @@ export const removedApiVersion: Failure = {
         /"(?<crd>[\w-]+\.karpenter\.(?:sh|k8s\.aws))" is invalid:.{0,300}status\.storedVersions\[\d+\]: Invalid value: "(?<stored>v1(?:alpha|beta)\d)"|request to convert CR from an invalid group\/version: (?<version>karpenter\.(?:sh|k8s\.aws)\/v1(?:alpha|beta)\d)/i,
     },
     {
+      words: ['could not find version'],
+      pattern:
+        /could not find version "(?<version>v1(?:alpha|beta)\d)" of karpenter\.(?:sh|k8s\.aws)\/(?<kind>\w+) for requested resource/i,
+    },
+    {
       words: ["isn't valid for cluster"],
       pattern:
         /resource \[(?<version>karpenter\.(?:sh|k8s\.aws)\/v1(?:alpha|beta)\d)\/(?<kind>\w+)\] isn't valid for cluster/i,

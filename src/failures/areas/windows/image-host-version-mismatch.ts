@@ -26,7 +26,7 @@ export const imageHostVersionMismatch: Failure = {
     {
       words: ['does not match the host operating system', 'based image is incompatible'],
       pattern:
-        /container operating system does not match the host operating system|Windows version (?<build>10\.0\.\d+)-based image is incompatible with a 10\.0\.\d+ host/i,
+        /container operating system does not match the host operating system|Windows (?:Server )?version (?<build>10\.0\.\d+)-based image is incompatible with a 10\.0\.\d+ host/i,
     },
   ],
   fromText(sightings) {
