@@ -5,6 +5,7 @@
 //
 // Promises: a filling keeps room, counts and host rules; `atMost` is never below the worth of any filling.
 
+import { KindOrder, type KindsLeft } from './kind-order.ts';
 import { NodeLoad } from './node-load.ts';
 import type { Kind, Offer } from './pile.ts';
 import { RoomWeights } from './room-weights.ts';
@@ -41,10 +42,8 @@ export class FillingSearch {
   private readonly load: NodeLoad;
   private readonly weights = new Map<Offer, Float64Array>();
   // Scratch space, used by one search at a time.
-  private readonly density: Float64Array;
-  private readonly part: Float64Array;
+  private readonly kinds: KindOrder;
   private readonly order: Int32Array;
-  private ordered = 0;
   private readonly roomWeights: RoomWeights;
   /** What the branch that is being tried has of each kind. */
   private readonly tried: Int32Array;
@@ -60,16 +59,15 @@ export class FillingSearch {
     this.columns = columns;
     this.load = new NodeLoad(kinds, columns);
     this.roomWeights = new RoomWeights(columns);
-    this.density = new Float64Array(kinds.length);
-    this.part = new Float64Array(kinds.length);
-    this.order = new Int32Array(kinds.length);
+    this.kinds = new KindOrder(kinds.length, columns, this.load.needs);
+    this.order = this.kinds.order;
     this.tried = new Int32Array(kinds.length);
     this.mostCompared = kinds.length > mostCompared ? mostComparedOfMany : mostCompared;
   }
 
   /**
    * `left`: how many pods of each kind there are; `worth`: what one of each is worth. Undefined if it is certain that no
-   * filling is worth more than `above`.
+   * filling is worth more than `above`. `remembered`: for a caller whose worths stay and whose pods only become fewer.
    */
   find(
     offer: Offer,
@@ -77,11 +75,13 @@ export class FillingSearch {
     worth: ArrayLike<number>,
     above: number,
     mostSteps: number,
+    remembered?: KindsLeft,
   ): Found | undefined {
     this.left = left;
     this.worth = worth;
+    this.looks += this.kinds.gather(offer, left, worth, remembered);
     if (this.tighten(offer, above) <= above) return undefined;
-    this.sort();
+    this.kinds.sort(worth);
     const root = this.fractional(0, 1);
     if (root <= above) return undefined;
     this.load.rest.set(offer.room);
@@ -104,41 +104,9 @@ export class FillingSearch {
     };
   }
 
-  /** Kinds worth something, and their worth for the room they take; the most of any is returned. */
-  private arrange({ room, kinds }: Offer, weights: Float64Array): number {
-    const { columns, density, part, order, left, worth } = this;
-    const { needs } = this.load;
-    let ordered = 0;
-    let most = 0;
-    this.looks += kinds.length;
-    for (let at = 0; at < kinds.length; at++) {
-      const kind = kinds[at] as number;
-      const value = worth[kind] as number;
-      if (value <= 0 || (left[kind] as number) <= 0) continue;
-      let taken = 0;
-      const start = kind * columns;
-      for (let column = 0; column < columns; column++) {
-        const amount = needs[start + column] as number;
-        if (amount > 0) taken += ((weights[column] as number) * amount) / (room[column] as number);
-      }
-      part[kind] = taken;
-      const dense = value / taken;
-      density[kind] = dense;
-      if (dense > most) most = dense;
-      order[ordered++] = kind;
-    }
-    this.ordered = ordered;
-    return most;
-  }
-
-  private sort(): void {
-    const { density } = this;
-    this.order.subarray(0, this.ordered).sort((a, b) => (density[b] as number) - (density[a] as number) || a - b);
-  }
-
   /** Fills the node by what is worth most for the room still free, then takes out each kind in turn and fills again. */
   private fillAndExchange(): void {
-    const { load, ordered, worth } = this;
+    const { load, worth } = this;
     const { takes } = load;
     this.keepIfBetter(this.fill(-1));
     load.clear();
@@ -146,7 +114,7 @@ export class FillingSearch {
     this.restoreBest();
     let value = this.best;
     // Where there are many, one more or less matters little.
-    const passes = load.pods <= fewPods && ordered <= fewKinds ? mostPasses : 0;
+    const passes = load.pods <= fewPods && this.kinds.ordered <= fewKinds ? mostPasses : 0;
     for (let pass = 0, again = true; again && pass < passes; pass++) {
       again = false;
       for (const kind of this.bestKinds.slice()) {
@@ -186,7 +154,8 @@ export class FillingSearch {
 
   /** Adds pods of other kinds while some fit, several equal ones at once, fewer the fuller the node is. */
   private fill(except: number): number {
-    const { order, ordered, worth, columns } = this;
+    const { order, worth, columns } = this;
+    const { ordered, alikeUntil } = this.kinds;
     const { needs, rest } = this.load;
     let value = 0;
     for (;;) {
@@ -194,28 +163,41 @@ export class FillingSearch {
       let bestScore = 0;
       let bestFits = 0;
       let compared = 0;
-      let at = 0;
-      for (; at < ordered && compared < this.mostCompared; at++) {
-        const kind = order[at] as number;
-        if (kind === except) continue;
-        const start = kind * columns;
+      let looks = 0;
+      for (let at = 0; at < ordered && compared < this.mostCompared; ) {
+        let until = alikeUntil[at] as number;
+        const start = (order[at] as number) * columns;
         let part = 0;
+        looks += 1;
         for (let column = 0; column < columns; column++) {
           const need = needs[start + column] as number;
           if (need > 0) part += need / (rest[column] as number);
         }
         // Of each resource at most the whole rest is taken by what fits.
-        if (!(part <= columns) || part < 0) continue;
-        const score = (worth[kind] as number) / part;
-        compared += 1;
-        if (!(score > bestScore)) continue;
-        const fitting = this.howMany(kind);
-        if (fitting <= 0) continue;
-        best = kind;
-        bestScore = score;
-        bestFits = fitting;
+        const fitsAtAll = part <= columns && part >= 0;
+        const score = (worth[order[at] as number] as number) / part;
+        if (fitsAtAll) {
+          until = Math.min(until, at + this.mostCompared - compared);
+          compared += until - at;
+        }
+        if (!fitsAtAll || !(score > bestScore)) {
+          at = until;
+          continue;
+        }
+        for (; at < until; at++) {
+          const kind = order[at] as number;
+          if (kind === except) continue;
+          looks += 1;
+          const fitting = this.howMany(kind);
+          if (fitting <= 0) continue;
+          best = kind;
+          bestScore = score;
+          bestFits = fitting;
+          break;
+        }
+        at = until;
       }
-      this.looks += at;
+      this.looks += looks;
       this.stepsLeft -= 1;
       if (best < 0) return value;
       const count = Math.max(1, bestFits >> 1);
@@ -242,6 +224,7 @@ export class FillingSearch {
 
   private search(at: number, value: number, partLeft: number): void {
     const { load, tried } = this;
+    const { ordered, density, part: parts, alikeUntil } = this.kinds;
     if (value > this.best * (1 + dust)) {
       this.best = value;
       this.bestKinds = [...this.order.subarray(0, at)].filter((kind) => (tried[kind] as number) > 0);
@@ -251,17 +234,17 @@ export class FillingSearch {
     // Kinds that do not fit any more are passed over without going deeper.
     let kind = -1;
     let fitting = 0;
-    for (; next < this.ordered; next++) {
+    for (; next < ordered; next++) {
       kind = this.order[next] as number;
       if (value + this.fractional(next, partLeft) <= this.best * (1 + dust)) return;
       fitting = this.howMany(kind);
       if (fitting > 0) break;
-      tried[kind] = 0;
+      if (!load.hasRoomFor(kind)) next = (alikeUntil[next] as number) - 1;
     }
-    if (next >= this.ordered) return;
+    if (next >= ordered) return;
     const own = this.worth[kind] as number;
-    const part = this.part[kind] as number;
-    const following = next + 1 < this.ordered ? (this.density[this.order[next + 1] as number] as number) : 0;
+    const part = parts[kind] as number;
+    const following = next + 1 < ordered ? (density[this.order[next + 1] as number] as number) : 0;
     for (let count = fitting; count >= 0; count--) {
       const rest = partLeft - count * part;
       // With fewer of these the rest is filled with what is worth less for its room.
@@ -282,12 +265,13 @@ export class FillingSearch {
 
   /** What the rest could be worth if pods could be cut: no filling of it is worth more. */
   private fractional(from: number, partLeft: number): number {
+    const { ordered, density, part } = this.kinds;
     let value = 0;
     let rest = partLeft;
-    for (let at = from; at < this.ordered && rest > 0; at++) {
+    for (let at = from; at < ordered && rest > 0; at++) {
       const kind = this.order[at] as number;
-      const all = (this.part[kind] as number) * (this.left[kind] as number);
-      if (all >= rest) return value + rest * (this.density[kind] as number);
+      const all = (part[kind] as number) * (this.left[kind] as number);
+      if (all >= rest) return value + rest * (density[kind] as number);
       value += (this.worth[kind] as number) * (this.left[kind] as number);
       rest -= all;
     }
@@ -299,22 +283,22 @@ export class FillingSearch {
    * the bound; where the way they counted last time bounds tightly enough, that is kept.
    */
   private tighten(offer: Offer, above: number): number {
-    const { columns } = this;
+    const { columns, kinds, worth } = this;
     let weights = this.weights.get(offer);
     if (weights === undefined) {
       weights = new Float64Array(columns).fill(1 / columns);
       this.weights.set(offer, weights);
     }
-    const known = this.arrange(offer, weights);
+    const known = kinds.most(offer, weights, worth);
     if (known <= above) return known;
-    this.roomWeights.find(offer.room, this.order.subarray(0, this.ordered), this.load.needs, this.worth);
+    this.roomWeights.find(offer.room, kinds.worthiest, this.load.needs, worth);
     const { prices } = this.roomWeights;
     const before = Float64Array.from(weights);
     weights.set(sharesOf(prices));
-    const found = this.arrange(offer, weights);
+    const found = kinds.most(offer, weights, worth);
     if (found <= known) return found;
     weights.set(before);
-    return this.arrange(offer, weights);
+    return kinds.most(offer, weights, worth);
   }
 }
 

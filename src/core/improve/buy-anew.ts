@@ -127,12 +127,11 @@ export function* spendingOn(claims: readonly Claim[]): Sliced<Spending> {
 function cheapestPrice(claim: Claim): number {
   const { template, set, rows } = claim;
   const matching = template.rows.matching(set);
-  let least = Number.POSITIVE_INFINITY;
-  template.rows.cheapest(set).forEach((own, row) => {
-    if (own === undefined || own.price >= least) return;
-    if (hasBit(matching, row) && hasBit(rows, row) && usedFits(claim, row)) least = own.price;
-  });
-  return least;
+  for (const row of template.rows.byPrice(set)) {
+    if (!hasBit(matching, row) || !hasBit(rows, row) || !usedFits(claim, row)) continue;
+    return template.rows.cheapest(set)[row]?.price ?? Number.POSITIVE_INFINITY;
+  }
+  return Number.POSITIVE_INFINITY;
 }
 
 /** Hands out the pods of each kind in queue order. */

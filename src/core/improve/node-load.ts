@@ -70,6 +70,14 @@ export class NodeLoad {
     return host === undefined || most <= 0 ? most : Math.min(most, this.howManyOnHost(host));
   }
 
+  hasRoomFor(kind: number): boolean {
+    const { columns, needs, rest } = this;
+    for (let column = 0, at = kind * columns; column < columns; column++, at++) {
+      if ((needs[at] as number) > (rest[column] as number)) return false;
+    }
+    return true;
+  }
+
   private howManyOnHost({ owns, countedIn }: HostRules): number {
     let most = Number.POSITIVE_INFINITY;
     for (const rule of countedIn) {

@@ -8,6 +8,7 @@ import type { Sliced } from '../../base/index.ts';
 import { FillingSearch } from './best-filling.ts';
 import type { Cover } from './cover.ts';
 import { coverOf, type Effort, quickSteps } from './covering.ts';
+import type { KindsLeft } from './kind-order.ts';
 import { type Filling, type Kind, type Offer, priceOf } from './pile.ts';
 import { isLeft, Purchase } from './purchase.ts';
 import { hostsBound, learnedWorths, valueOf } from './worths.ts';
@@ -24,8 +25,8 @@ const mostPurchases = 8;
 /** Looks at kinds of pods after which no further round begins: more for many pods, because more is to be saved. */
 const leastLooks = 300_000;
 const looksPerPod = 6000;
-const mostLooks = 30_000_000;
-const mostLooksAtHosts = 15_000_000;
+const mostLooks = 16_000_000;
+const mostLooksAtHosts = 5_500_000;
 /** Steps of looking for one filling where there are many kinds, each step a look at all of them. */
 const stepsOfMany = 12;
 /** Rounds of looking for better fillings; most piles need a third of it. */
@@ -96,6 +97,7 @@ function* buyByWorth<O extends Offer>(
   const ranking = new Ranking(offers);
   const mostSteps = kinds.length > mostKinds ? stepsOfMany : quickSteps;
   const purchase = new Purchase<O>(kinds, offers);
+  const kindsLeft: KindsLeft = new Map();
   while (purchase.isOpen) {
     let best: Filling<O> | undefined;
     let bestRatio = 0;
@@ -104,7 +106,7 @@ function* buyByWorth<O extends Offer>(
       const at = ranking.order[looked] as number;
       if ((ranking.most[at] as number) <= bestRatio) break;
       const offer = offers[at] as O;
-      const found = search.find(offer, purchase.left, worth, bestRatio * offer.price, mostSteps);
+      const found = search.find(offer, purchase.left, worth, bestRatio * offer.price, mostSteps, kindsLeft);
       yield;
       const ratio = found === undefined ? bestRatio : found.worth / offer.price;
       ranking.most[at] = Math.min(ranking.most[at] as number, ratio);

@@ -35,7 +35,6 @@ interface Candidates {
 
 export class ClaimFinisher {
   private readonly world: World;
-  private readonly priceOrders = new Map<Template, Map<RequirementSet, Int32Array>>();
   private readonly candidates = new Map<string, Candidates>();
   private readonly byRows = new Map<Bitset, Map<string, Candidates>>();
   private readonly specs = new Map<RequirementSet, RequirementSpec[]>();
@@ -117,7 +116,7 @@ export class ClaimFinisher {
     const seen = new Uint8Array(template.rows.types.length);
     let chosen: ChosenOffering | undefined;
     const cheapest = template.rows.cheapest(set);
-    for (const row of this.priceOrder(template, set)) {
+    for (const row of template.rows.byPrice(set)) {
       if (!hasBit(rows, row)) continue;
       const type = template.rows.typeOf[row] as number;
       if (seen[type] === 1) continue;
@@ -145,27 +144,6 @@ export class ClaimFinisher {
           : [...new Set(membersOf(rows).map((row) => template.daemonGroupOf[row] as number))],
       unmet: settings.relaxMinValues ? [] : [...unmetMinValues(set, types).keys()],
     };
-  }
-
-  /** Rows by price, then by name; those without a compatible offering last. */
-  private priceOrder(template: Template, set: RequirementSet): Int32Array {
-    let orders = this.priceOrders.get(template);
-    if (orders === undefined) {
-      orders = new Map();
-      this.priceOrders.set(template, orders);
-    }
-    let order = orders.get(set);
-    if (order === undefined) {
-      const cheapest = template.rows.cheapest(set);
-      const nameOf = (row: number): string =>
-        (template.rows.types[template.rows.typeOf[row] as number] as InstanceType).name;
-      const priceOf = (row: number): number => cheapest[row]?.price ?? Number.MAX_VALUE;
-      const rows = Array.from({ length: template.rows.count }, (_, row) => row);
-      rows.sort((left, right) => priceOf(left) - priceOf(right) || (nameOf(left) < nameOf(right) ? -1 : 1));
-      order = Int32Array.from(rows);
-      orders.set(set, order);
-    }
-    return order;
   }
 
   private specsOf(set: RequirementSet): RequirementSpec[] {

@@ -26,6 +26,7 @@ export class TemplateRows {
   private readonly bySet = new Map<RequirementSet, Bitset>();
   private readonly byAttachments = new Map<string, Bitset>();
   private readonly cheapestBySet = new Map<RequirementSet, readonly (PricedRow | undefined)[]>();
+  private readonly byPriceBySet = new Map<RequirementSet, Int32Array>();
 
   constructor(table: RequirementTable, types: readonly InstanceType[]) {
     this.table = table;
@@ -99,6 +100,21 @@ export class TemplateRows {
       this.cheapestBySet.set(set, prices);
     }
     return prices;
+  }
+
+  /** Rows by price, then by name; those without a compatible offering last. Do not modify. */
+  byPrice(set: RequirementSet): Int32Array {
+    let order = this.byPriceBySet.get(set);
+    if (order === undefined) {
+      const cheapest = this.cheapest(set);
+      const nameOf = (row: number): string => (this.types[this.typeOf[row] as number] as InstanceType).name;
+      const priceOf = (row: number): number => cheapest[row]?.price ?? Number.MAX_VALUE;
+      const rows = Array.from({ length: this.count }, (_, row) => row);
+      rows.sort((left, right) => priceOf(left) - priceOf(right) || (nameOf(left) < nameOf(right) ? -1 : 1));
+      order = Int32Array.from(rows);
+      this.byPriceBySet.set(set, order);
+    }
+    return order;
   }
 
   /** Rows that have an offering beside reserved ones compatible with the set. */
