@@ -49,20 +49,25 @@ test('a saving below a cent an hour or one per cent leaves the nodes as they wer
   expect(plan(objects, { types: cheap, settings })).toEqual(packed);
 });
 
-test('few pods on nodes that are filled well stay as packed; many are bought anew for the same part of the price', () => {
-  const near = [
+test('few pods on nodes that are filled well stay as packed, the sooner the more they say about their hosts', () => {
+  const types = (price: number) => [
     instanceType({ name: 'small', cpu: '8', memory: '32Gi', pods: '500', price: 1 }),
-    instanceType({ name: 'large', cpu: '16', memory: '64Gi', pods: '500', price: 2.2 }),
+    instanceType({ name: 'large', cpu: '16', memory: '64Gi', pods: '500', price }),
   ];
-  const plans = (count: number) => [
-    plan([nodePool(), ...pods(count, { cpu: '1' })], { types: near }, { improve: false }),
-    plan([nodePool(), ...pods(count, { cpu: '1' })], { types: near }),
-  ];
-  const [fewPacked, few] = plans(32);
-  expect(few?.newNodes.map(({ chosen }) => chosen)).toEqual(fewPacked?.newNodes.map(({ chosen }) => chosen));
-  expect(few?.pricePerHour).toBeGreaterThan(4);
-  const [manyPacked, many] = plans(320);
-  expect(many?.pricePerHour).toBeLessThan(0.95 * (manyPacked?.pricePerHour ?? 0));
+  const saved = (count: number, price: number, apart: number) => {
+    const objects = [
+      nodePool(),
+      ...pods(apart, { cpu: '1', labels: app, spec: spread(label.hostname, app) }),
+      ...pods(count - apart, { cpu: '1' }),
+    ];
+    const packed = plan(objects, { types: types(price) }, { improve: false }).pricePerHour;
+    return 1 - plan(objects, { types: types(price) }).pricePerHour / packed;
+  };
+  expect(saved(32, 2.06, 0)).toBe(0);
+  expect(saved(32, 2.2, 0)).toBeGreaterThan(0.08);
+  expect(saved(32, 2.2, 2)).toBe(0);
+  expect(saved(320, 2.06, 0)).toBeGreaterThan(0.02);
+  expect(saved(320, 2.2, 2)).toBeGreaterThan(0.08);
 });
 
 test('pods spread over hosts keep to their hosts, but the hosts get the size they need', () => {

@@ -1,4 +1,4 @@
-// Buys nodes for a pile of pods. First by worth: the node whose pods are worth most for its price, again and again; what was
+// Buys nodes for a pile of pods. Few pods are divided in every way there is. More are bought for by worth: the node whose pods are worth most for its price, again and again; what was
 // paid for each pod then says what it is worth in the next round, and after a few rounds plans are within some per cent of
 // the best. Where kinds of pods are few, column generation follows: the cheapest fractional cover by fillings known and
 // found, of which whole ones are taken until nothing is left. Bounded by counted work, never by time, so that the same pile
@@ -8,6 +8,7 @@ import type { Sliced } from '../../base/index.ts';
 import { FillingSearch } from './best-filling.ts';
 import type { Cover } from './cover.ts';
 import { coverOf, type Effort, quickSteps } from './covering.ts';
+import { cheapestForFew } from './few-pods.ts';
 import type { KindsLeft } from './kind-order.ts';
 import { type Filling, type Kind, type Offer, priceOf } from './pile.ts';
 import { isLeft, Purchase } from './purchase.ts';
@@ -54,6 +55,8 @@ export function* repack<O extends Offer>(
   const all = Float64Array.from(kinds, ({ count }) => count);
   const bound = Math.max(valueOf(all, worths), hostsBound(kinds, offers));
   if (bound > worthwhile) return undefined;
+  const few = yield* cheapestForFew(kinds, offers);
+  if (few !== undefined) return few;
   const rounds = yield* buyInRounds(kinds, offers, search, worths, bound);
   if (rounds === undefined) return undefined;
   if (priceOf(rounds.best) <= bound * closeEnough || kinds.length > mostKinds) return rounds.best;

@@ -5,10 +5,10 @@
 // as much, and a plan that changes shape for less changes for nothing.
 //
 // Looking for it takes time, too, and a fraction of a node promises much in a small plan that whole nodes cannot keep. So
-// nodes of few pods are opened only where the promise is a fifth of what they cost: small plans of nodes that are filled well
-// are made in a millisecond and stay as packed, those on types far too large are not. The more pods, the less must be
-// promised, because the rounding of the last nodes weighs less: 20 % up to a hundred pods, 2 % for a thousand. Rules about
-// which pods share a host are what fractions forget; where many kinds of pods have some, more must be promised the more
+// nodes of few pods are opened only where the promise is a twentieth of what they cost: small plans of nodes that are filled
+// well are made in a millisecond and stay as packed. The more pods, the less must be promised, because the rounding of the
+// last nodes weighs less: 5 % up to a hundred pods, 1 % for five hundred. Rules about which pods share a host are what
+// fractions forget; where pods have some, four times as much must be promised, and where many kinds have, the more the more
 // there is to look at, up to a half.
 
 export interface Spending {
@@ -30,7 +30,9 @@ export function mostWorthwhile(cost: number): number {
   return Math.min(cost - leastDollarsPerHour, cost * (1 - leastPart));
 }
 
-const promisedToFew = 0.2;
+const promisedToFew = 0.05;
+/** Where rules about hosts are forgotten. */
+const promisedWithHosts = 0.2;
 const few = 100;
 /** Where more kinds than this say which pods they share a host with, hosts have to be tried one by one. */
 const manyHostRuled = 100;
@@ -47,7 +49,7 @@ export interface PileSize {
 
 /** The most that fractions of nodes may cost for these nodes to be opened. */
 export function mostPromising(cost: number, { pods, hostRuled, combinations }: PileSize): number {
-  const forFew = promisedToFew * Math.min(1, few / pods);
+  const forFew = (hostRuled > 0 ? promisedWithHosts : promisedToFew) * Math.min(1, few / pods);
   const forWork = hostRuled > manyHostRuled ? promisedForWork * Math.min(1, combinations / muchWork) : 0;
   return Math.min(mostWorthwhile(cost), cost * (1 - Math.max(forFew, forWork)));
 }
