@@ -56,6 +56,8 @@ export interface Bench {
   /** False when the bench cannot run with these options (R without a file). */
   applies?(options: MeasureOptions): boolean;
   measure(options: MeasureOptions): Promise<Measurement>;
+  /** What the peer's scheduler is given for the same work; absent where it is not compared. */
+  peerSnapshot?(): Promise<object>;
 }
 
 /** Growth of time with size between two benches: the exponent of `time = size ^ exponent`. */

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import type { MeasureOptions } from './bench.ts';
 import { growthOf, missedBars, peerMargin } from './judge.ts';
-import { type PeerResult, runPeer } from './peer.ts';
+import { type PeerResult, runPeer, runPeerOn } from './peer.ts';
 import { benches, growths } from './registry.ts';
 import { type Baseline, growthLines, marginLine, peerTable, resultTable } from './report.ts';
 import { type Result, runBench } from './run.ts';
@@ -23,7 +23,7 @@ const program = new Command('npm run bench --')
   .option('--quick', 'a short list, fewer runs')
   .option('--runs <n>', 'timed runs per benchmark', wholeNumber, 5)
   .option('--file <path>', 'workload R: one line per pod, "cpu memory [gpus]"')
-  .option('--peer', "run the peer's own benchmark beside ours (needs Go)")
+  .option('--peer', "run the peer's own benchmark beside ours, and its scheduler on T and W (needs Go)")
   .option('--save-baseline', 'store the best times as the new baseline')
   .option('--list', 'list the benchmarks')
   .option('-o, --output <format>', 'table or json', 'table')
@@ -106,12 +106,18 @@ async function main(): Promise<void> {
 async function peerResults(): Promise<PeerResult[]> {
   const everything = flags.only === undefined && !flags.quick;
   const names = everything ? [] : chosen.map((bench) => bench.name);
-  const { results, error } = await runPeer(names, tell);
-  if (error !== undefined) {
+  const works = chosen.flatMap(({ name, peerSnapshot: snapshot }) =>
+    snapshot === undefined ? [] : [{ name, snapshot }],
+  );
+  // Its own benchmark has none of these names.
+  const hasOwn = everything || works.length < names.length;
+  const runs = [...(hasOwn ? [await runPeer(names, tell)] : []), await runPeerOn(works, tell)];
+  for (const { error } of runs) {
+    if (error === undefined) continue;
     tell(`peer: ${error}`);
     process.exitCode = 1;
   }
-  return results;
+  return runs.flatMap(({ results }) => results);
 }
 
 function readBaseline(): Baseline {

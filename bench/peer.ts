@@ -1,8 +1,10 @@
 // The peer beside us: Karpenter's core, fetched as a Go module into the cache folder (never into the repository), running
-// its own scheduling benchmark.
+// its own scheduling benchmark, and its scheduler on our snapshots.
 import { spawn } from 'node:child_process';
-import { chmodSync, cpSync, readdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { messageOf } from '../src/base/index.ts';
 import { cacheFolder, makeOnce } from '../test/setup/cache-folder.ts';
 
@@ -15,6 +17,8 @@ export interface PeerResult {
   ms: number;
   nodes?: number;
   megabytes?: number;
+  pricePerHour?: number;
+  unplaced?: number;
 }
 
 const ours: Record<string, string> = {
@@ -42,9 +46,47 @@ export async function runPeer(only: readonly string[], tell: (line: string) => v
   }
 }
 
+/** Work that both plan from the same snapshot: what the peer's scheduler comes to, each time in one run. */
+export async function runPeerOn(
+  works: readonly { readonly name: string; readonly snapshot: () => Promise<object> }[],
+  tell: (line: string) => void,
+): Promise<PeerRun> {
+  const results: PeerResult[] = [];
+  if (works.length === 0) return { results };
+  const folder = mkdtempSync(join(tmpdir(), 'kerf-peer-'));
+  try {
+    const program = await snapshotProgram(tell);
+    for (const { name, snapshot } of works) {
+      tell(`peer: ${name}`);
+      const file = join(folder, 'snapshot.json');
+      writeFileSync(file, JSON.stringify(await snapshot()));
+      const { out, error } = await run(program, [file], folder, tell);
+      if (error !== undefined) return { results, error };
+      results.push({ name, ...(JSON.parse(out) as Omit<PeerResult, 'name'>) });
+    }
+    return { results };
+  } catch (thrown) {
+    return { results, error: messageOf(thrown) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Our small program around its scheduler, compiled inside the copy of its module. */
+async function snapshotProgram(tell: (line: string) => void): Promise<string> {
+  const folder = await fetchPeer(tell);
+  mkdirSync(join(folder, 'kerf-snapshot'), { recursive: true });
+  const source = fileURLToPath(new URL('./peer-snapshot/main.go', import.meta.url));
+  copyFileSync(source, join(folder, 'kerf-snapshot', 'main.go'));
+  tell('peer: compiling its scheduler; the first time takes some minutes');
+  const program = join(folder, 'kerf-snapshot', 'program');
+  await go(folder, ['build', '-o', program, './kerf-snapshot'], tell);
+  return program;
+}
+
 function runBenchmark(folder: string, pattern: string, tell: (line: string) => void): Promise<GoRun> {
   return run(
-    folder,
+    'go',
     [
       'test',
       '-tags=test_performance',
@@ -55,6 +97,7 @@ function runBenchmark(folder: string, pattern: string, tell: (line: string) => v
       '-timeout=2h',
       './pkg/controllers/provisioning/scheduling',
     ],
+    folder,
     tell,
   );
 }
@@ -121,14 +164,14 @@ interface GoRun {
 }
 
 async function go(folder: string, args: string[], tell: (line: string) => void): Promise<string> {
-  const { out, error } = await run(folder, args, tell);
+  const { out, error } = await run('go', args, folder, tell);
   if (error !== undefined) throw new Error(error);
   return out;
 }
 
-function run(folder: string, args: string[], tell: (line: string) => void): Promise<GoRun> {
+function run(program: string, args: string[], folder: string, tell: (line: string) => void): Promise<GoRun> {
   return new Promise((resolve, reject) => {
-    const child = spawn('go', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk: Buffer) => {
@@ -140,7 +183,9 @@ function run(folder: string, args: string[], tell: (line: string) => void): Prom
       reject(new Error('cannot run the peer: the go command is missing; install Go or leave out --peer', { cause })),
     );
     child.on('close', (code) =>
-      resolve(code === 0 ? { out } : { out, error: `go ${args[0]} failed (${code}) in ${folder}:\n${err || out}` }),
+      resolve(
+        code === 0 ? { out } : { out, error: `${program} ${args[0]} failed (${code}) in ${folder}:\n${err || out}` },
+      ),
     );
   });
 }

@@ -67,6 +67,8 @@ interface Work {
   summary: string;
   quick?: boolean;
   bar?: Bar;
+  /** The peer plans it too. */
+  peer?: boolean;
   snapshot: (options: MeasureOptions) => Snapshot | Promise<Snapshot>;
 }
 
@@ -77,6 +79,7 @@ const bench = (work: Work): Bench => ({
   unit: 'pods',
   ...(work.bar === undefined ? {} : { bar: work.bar }),
   measure: async (options) => measureSnapshot(await work.snapshot(options), options),
+  ...(work.peer ? { peerSnapshot: async () => work.snapshot({ runs: 1, warmupMs: 0 }) } : {}),
 });
 
 const diverseBench = (count: number, bar: Bar, quick = false): Bench =>
@@ -96,19 +99,22 @@ const mixBenches = (
   { maxGreedyRatio, ...bar }: Bar,
   categories: string[],
   snapshot: (catalogue: Catalogue) => Snapshot,
+  { peer, quick } = { peer: true, quick: true },
 ): Bench[] => [
   bench({
     name: `${name} open`,
     summary: `${summary}, every type of us-east-1`,
     // Where families are named, first-fit is too close to the bound to be a bar (decision 50).
     bar: maxGreedyRatio === undefined ? bar : { ...bar, maxGreedyRatio },
+    peer,
     snapshot: async () => snapshot(await ec2()),
   }),
   bench({
     name: `${name} ${categories.join('')}`,
     summary: `${summary}, ${categories.join(', ')} from the fifth generation on`,
-    quick: true,
+    quick,
     bar,
+    peer,
     snapshot: async () => snapshot(await families(...categories)),
   }),
 ];
@@ -131,8 +137,17 @@ export const plannerBenches: Bench[] = [
     ['c', 'm', 'r'],
     (catalogue) => web(5000, catalogue),
   ),
-  ...mixBenches('V(10000,1000)', '10000 pods of 1000 requests', { maxMs: 2000 }, ['c', 'm', 'r'], (catalogue) =>
-    varied(10_000, 1000, catalogue),
+  ...mixBenches('T(400)', 'fewer pods of the GPU trace', { maxBoundRatio: 1.04 }, ['c', 'm', 'r', 'g'], (catalogue) =>
+    traced(400, catalogue),
+  ),
+  ...mixBenches('W(500)', 'fewer small pods', {}, ['c', 'm', 'r'], (catalogue) => web(500, catalogue)),
+  ...mixBenches(
+    'V(10000,1000)',
+    '10000 pods of 1000 requests',
+    { maxMs: 2000 },
+    ['c', 'm', 'r'],
+    (catalogue) => varied(10_000, 1000, catalogue),
+    { peer: false, quick: true },
   ),
   diverseBench(1, { maxMs: 0.8 }, true),
   diverseBench(50, { maxMs: 4 }, true),

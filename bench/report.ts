@@ -89,6 +89,10 @@ export function peerTable(peer: readonly PeerResult[], results: readonly Result[
       String(theirs.nodes ?? ''),
       String(ours?.nodes ?? ''),
       theirs.megabytes === undefined ? '' : `${theirs.megabytes.toFixed(0)} MB`,
+      theirs.pricePerHour?.toFixed(2) ?? '',
+      theirs.pricePerHour === undefined ? '' : (ours?.pricePerHour?.toFixed(2) ?? ''),
+      ratio(ours?.pricePerHour, theirs.pricePerHour),
+      theirs.unplaced ? `${theirs.unplaced} pods without a place` : '',
     ];
   });
   return table(
@@ -100,6 +104,10 @@ export function peerTable(peer: readonly PeerResult[], results: readonly Result[
       right('peer nodes'),
       right('kerf nodes'),
       right('peer allocated'),
+      right('peer $/h'),
+      right('kerf $/h'),
+      right('kerf ÷ peer'),
+      { title: '' },
     ],
     rows,
   );
