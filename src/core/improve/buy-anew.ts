@@ -145,13 +145,13 @@ function claimsFrom(
     const { template, set, rows, row } = offer;
     const claim: Claim = { ...freshClaim(world, template, rows, -1), set, witness: row };
     taken.forEach((index, at) => {
-      const { need, pods } = kinds[index] as PodKind;
-      for (let count = counts[at] as number; count > 0; count--) {
+      const { size, pods } = kinds[index] as PodKind;
+      for (let count = size * (counts[at] as number); count > 0; count--) {
         const pod = pods[next[index] as number] as number;
         next[index] = (next[index] as number) + 1;
-        addNeed(claim, need);
-        claim.pods.push(pod);
         const { group } = world.workload.pods[pod] as PlannedPod;
+        addNeed(claim, group.need);
+        claim.pods.push(pod);
         const { ports } = (group.steps[stepOf(pod)] as GroupStep).constraint;
         if (ports.length > 0) claim.ports = [...claim.ports, ...ports];
         if (group.attachments.size > 0) claim.attached = withAttachments(claim.attached, group.attachments);

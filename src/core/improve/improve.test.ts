@@ -70,6 +70,29 @@ test('few pods on nodes that are filled well stay as packed, the sooner the more
   expect(saved(320, 2.2, 2)).toBeGreaterThan(0.08);
 });
 
+test('pods that keep together on a host stay together, and their nodes get the size they need', () => {
+  const near = (name: string) => ({
+    affinity: {
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { topologyKey: label.hostname, labelSelector: { matchLabels: { near: name } } },
+        ],
+      },
+    },
+  });
+  const pairs = ['one', 'two', 'three'].flatMap((name) =>
+    pods(2, { cpu: '1', labels: { near: name }, spec: near(name) }),
+  );
+  const { greedy, improved } = both([nodePool(), ...pairs, ...pods(30, { cpu: '1' })]);
+  expect(improved.pricePerHour).toBeLessThan(0.9 * greedy.pricePerHour);
+  const homes = pairs.map((pod) => {
+    const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
+    return improved.newNodes.findIndex((node) => node.pods.includes(key));
+  });
+  expect(homes).not.toContain(-1);
+  expect([homes[1], homes[3], homes[5]]).toEqual([homes[0], homes[2], homes[4]]);
+});
+
 test('pods spread over hosts keep to their hosts, but the hosts get the size they need', () => {
   const { greedy, improved } = both([
     nodePool(),

@@ -17,12 +17,13 @@ import { filterToleratesTaints, type TopologyGroup } from '../topology/topology-
 import type { Attachments } from '../volumes/pod-volumes.ts';
 import type { Constraint, GroupStep, Need, PlannedPod, PodGroup } from '../workload.ts';
 import type { World } from '../world.ts';
+import { canBeUnit } from './companions.ts';
 import { HostRuleBook } from './host-rules.ts';
 import type { HostRules } from './pile.ts';
 
 /** Pods that ask for the same, wherever they were packed. */
 export interface PodKind {
-  readonly need: Need;
+  readonly need: Pick<Need, 'columns' | 'amounts'>;
   /** Volumes by CSI driver; where two pods share one it is counted twice. */
   readonly volumes: ReadonlyMap<string, number>;
   readonly host: HostRules | undefined;
@@ -30,7 +31,9 @@ export interface PodKind {
   readonly sets: readonly (RequirementSet | undefined)[];
   /** Nothing but nodes with exactly these labels will do. */
   readonly exact: boolean;
-  /** Positions in the workload, ascending once all are in. */
+  /** So many pods each time that keep together on a host; mostly one. */
+  readonly size: number;
+  /** Positions in the workload, ascending once all are in; those that keep together follow each other. */
   readonly pods: number[];
 }
 
@@ -41,12 +44,8 @@ export function canBeOpened(world: World, claim: Claim, stepOf: (pod: number) =>
   return claim.pods.every((pod) => {
     const { group } = world.workload.pods[pod] as PlannedPod;
     if (group.devices !== undefined) return false;
-    const { rules, ports } = (group.steps[stepOf(pod)] as GroupStep).constraint;
-    return (
-      rules.hostAffinities.length === 0 &&
-      !rules.counted.some((own) => own.isHostname && own.kind === 'affinity') &&
-      !(ports.length > 0 && claim.template.hasDaemonPorts)
-    );
+    const { constraint } = group.steps[stepOf(pod)] as GroupStep;
+    return canBeUnit(constraint) && !(constraint.ports.length > 0 && claim.template.hasDaemonPorts);
   });
 }
 
@@ -87,6 +86,35 @@ export class OpenedPods {
     kind.pods.push(pod);
   }
 
+  /** Pods that keep together: they stay in their pool. */
+  addTogether({ template, set: labels }: Claim, pods: readonly number[], stepOf: (pod: number) => number): void {
+    const amounts = new Map<number, number>();
+    const volumes = new Map<string, number>();
+    let own: RequirementSet | undefined = template.set;
+    for (const pod of pods) {
+      const { group } = this.world.workload.pods[pod] as PlannedPod;
+      const set = this.ownLabels(template, labels, (group.steps[stepOf(pod)] as GroupStep).constraint);
+      own = own === undefined || set === undefined ? undefined : this.world.table.meet(own, set);
+      group.need.columns.forEach((column, at) => {
+        amounts.set(column, (amounts.get(column) ?? 0) + (group.need.amounts[at] as number));
+      });
+      if (!this.limitsAttachments) continue;
+      for (const [driver, count] of volumeCounts(group.attachments))
+        volumes.set(driver, (volumes.get(driver) ?? 0) + count);
+    }
+    const sets = this.templates.map((each) => (each === template ? (own ?? labels) : undefined));
+    const columns = [...amounts.keys()].sort((left, right) => left - right);
+    const need = { columns, amounts: columns.map((column) => amounts.get(column) as number) };
+    const name = `${columns.join()} ${need.amounts.join()}`;
+    const kind = this.named(
+      { need, volumes, host: undefined, sets, exact: own === undefined, size: pods.length, pods: [] },
+      name,
+      '',
+      labels,
+    );
+    kind.pods.push(...pods);
+  }
+
   private kindOf({ template, set: labels }: Claim, { need, attachments }: PodGroup, constraint: Constraint): PodKind {
     const { rules: host, identity } = this.rules.of(constraint);
     const own = this.ownLabels(template, labels, constraint);
@@ -96,10 +124,17 @@ export class OpenedPods {
       return exact ? undefined : this.labelsElsewhere(each, template, labels, constraint);
     });
     const volumes = this.limitsAttachments ? volumeCounts(attachments) : noVolumes;
-    const name = `${need.id} ${sets.map((set) => set?.id ?? '-').join()} ${exact} ${identity} ${[...volumes].join()}`;
+    return this.named({ need, volumes, host, sets, exact, size: 1, pods: [] }, String(need.id), identity, labels);
+  }
+
+  /** The kind of pods that are like these, which were on a node with these labels. */
+  private named(own: PodKind, need: string, identity: string, labels: RequirementSet): PodKind {
+    const { sets, exact, size, volumes } = own;
+    const labelIds = sets.map((set) => set?.id ?? '-').join();
+    const name = `${need} ${labelIds} ${exact} ${identity} ${[...volumes].join()} ${size}`;
     let kind = this.byIdentity.get(name);
     if (kind === undefined) {
-      kind = { need, volumes, host, sets, exact, pods: [] };
+      kind = own;
       this.byIdentity.set(name, kind);
       this.kinds.push(kind);
     }

@@ -6,6 +6,7 @@ import type { PoolLimits } from '../packing/pool-limits.ts';
 import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { World } from '../world.ts';
+import { unitsOf } from './companions.ts';
 import { type BareOffer, type LabelledOffer, offersFor, rowsWithoutReserved } from './offers.ts';
 import { OpenedPods, type PodKind } from './open-claims.ts';
 import { type Kind, kindsThatFit } from './pile.ts';
@@ -40,10 +41,12 @@ export class OpenedPile {
   ): Sliced<OpenedPile> {
     const opened = new OpenedPods(world, templates);
     for (const claim of claims) {
-      for (const pod of claim.pods) opened.add(claim, pod, stepOf(pod));
+      const { alone, together } = unitsOf(world, claim, stepOf);
+      for (const pod of alone) opened.add(claim, pod, stepOf(pod));
+      for (const pods of together) opened.addTogether(claim, pods, stepOf);
       yield;
     }
-    for (const { pods } of opened.kinds) pods.sort((left, right) => left - right);
+    for (const { size, pods } of opened.kinds) if (size === 1) pods.sort((left, right) => left - right);
     return new OpenedPile(world, templates, claims, opened);
   }
 
@@ -56,10 +59,10 @@ export class OpenedPile {
     this.podKinds = kinds;
     this.columns = [...new Set(kinds.flatMap(({ need }) => need.columns))].sort((left, right) => left - right);
     this.drivers = [...new Set(kinds.flatMap(({ volumes }) => [...volumes.keys()]))].sort();
-    this.kinds = kinds.map(({ need, volumes, host, pods }): Kind => {
+    this.kinds = kinds.map(({ need, volumes, host, size, pods }): Kind => {
       const amounts = this.columns.map((column) => need.amounts[need.columns.indexOf(column)] ?? 0);
       const attached = this.drivers.map((driver) => volumes.get(driver) ?? 0);
-      return { need: Float64Array.from([...amounts, ...attached]), count: pods.length, host };
+      return { need: Float64Array.from([...amounts, ...attached]), count: pods.length / size, host };
     });
     this.pods = this.kinds.reduce((sum, { count }) => sum + count, 0);
     this.choices = this.labelChoices();

@@ -22,10 +22,10 @@ export interface RepackOptions {
 }
 
 /** Rounds of buying by worth; later ones rarely find anything. */
-const mostPurchases = 8;
+const mostPurchases = 12;
 /** Looks at kinds of pods after which no further round begins: more for many pods, because more is to be saved. */
 const leastLooks = 300_000;
-const looksPerPod = 6000;
+const looksPerPod = 20_000;
 const mostLooks = 16_000_000;
 const mostLooksAtHosts = 5_500_000;
 /** Steps of looking for one filling where there are many kinds, each step a look at all of them. */
