@@ -11,8 +11,10 @@ export { growSlowly } from './memory-limit.ts';
 export { publisher } from './publisher.ts';
 export { answerTo } from './recording/answers.ts';
 export { readRecording } from './recording/read-recording.ts';
+export { type MadeAgain, RecordedDay } from './recording/recorded-day.ts';
 export { DecisionRecorder } from './recording/recorder.ts';
 export type { PassLine, RecordingLine } from './recording/recording-lines.ts';
+export { ShownKube, type ShownObject } from './recording/shown-kube.ts';
 export { SnapshotChanges, SnapshotsAgain } from './recording/snapshot-changes.ts';
 export {
   adminRights,

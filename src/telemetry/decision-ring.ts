@@ -75,6 +75,11 @@ export class DecisionRing {
     for (const listener of this.listeners) listener(decision);
   }
 
+  /** One that was made elsewhere, as it was: of a recording. */
+  restore(decision: Decision): void {
+    this.keep(decision);
+  }
+
   get(id: string): Decision | undefined {
     return this.kept.get(id)?.decision;
   }

@@ -6,11 +6,17 @@ import { raggedFleet } from '../../bench/workloads/fleets.ts';
 import { seeded } from '../../bench/workloads/random.ts';
 import { annotation, label } from '../../src/api/index.ts';
 import { messageOf } from '../../src/base/index.ts';
-import type { SnapshotObject } from '../../src/core/index.ts';
-import type { Cloud, Kube, KubeObject, Resource, WatchEvent, WatchOptions } from '../../src/ports/index.ts';
-import { KubeError } from '../../src/ports/index.ts';
+import type { Cloud, Resource } from '../../src/ports/index.ts';
 import { Manager, RealClock } from '../../src/runtime/index.ts';
-import { assemble, LiveView, parseSettings, serveDashboard, WhatIfs } from '../../src/server/index.ts';
+import {
+  assemble,
+  LiveView,
+  parseSettings,
+  ShownKube,
+  type ShownObject,
+  serveDashboard,
+  WhatIfs,
+} from '../../src/server/index.ts';
 import { prometheusMetrics, silentLog } from '../../src/telemetry/index.ts';
 
 const [nodes = 1_000, podsPerNode = 20, changesPerSecond = 0] = process.argv.slice(2).map(Number);
@@ -26,91 +32,11 @@ const nodeClass: Resource = {
 };
 const nodeClassRef = { group: nodeClass.group, kind: nodeClass.kind, name: 'default' };
 
-type Item = SnapshotObject & KubeObject;
-
-/** Objects by resource, with everyone who follows them. Only what reflectors ask for: lists, and watches that stream. */
-class MemoryKube {
-  private readonly objects = new Map<string, Map<string, Item>>();
-  private readonly watchers = new Map<string, Set<(event: WatchEvent<Item>) => void>>();
-  private version = 1;
-
-  set(item: Item): void {
-    const known = this.of(item.kind);
-    const key = `${item.metadata.namespace ?? ''}/${item.metadata.name}`;
-    const type = known.has(key) ? 'MODIFIED' : 'ADDED';
-    const metadata = { ...item.metadata, resourceVersion: String(++this.version) };
-    const object = { ...item, metadata } as Item;
-    known.set(key, object);
-    this.tell(item.kind, { type, object });
-  }
-
-  delete(item: Item): void {
-    this.of(item.kind).delete(`${item.metadata.namespace ?? ''}/${item.metadata.name}`);
-    const metadata = { ...item.metadata, resourceVersion: String(++this.version) };
-    this.tell(item.kind, { type: 'DELETED', object: { ...item, metadata } });
-  }
-
-  kube(): Kube {
-    const refuse = (): Promise<never> =>
-      Promise.reject(new KubeError({ reason: 'Forbidden', status: 403, message: 'read only' }));
-    return {
-      get: refuse,
-      list: async (resource: Resource) => ({
-        items: [...this.of(resource.kind).values()] as never[],
-        resourceVersion: String(this.version),
-      }),
-      watch: (resource: Resource, options?: WatchOptions) => this.watch(resource.kind, options) as never,
-      create: refuse,
-      replace: refuse,
-      patch: refuse,
-      delete: refuse,
-      evict: refuse,
-      bind: refuse,
-    };
-  }
-
-  private async *watch(kind: string, options: WatchOptions = {}): AsyncGenerator<WatchEvent<Item>> {
-    const waiting: WatchEvent<Item>[] = [];
-    let wake: () => void = () => undefined;
-    const listen = (event: WatchEvent<Item>): void => {
-      waiting.push(event);
-      wake();
-    };
-    const own = this.watchers.get(kind) ?? new Set();
-    this.watchers.set(kind, own);
-    own.add(listen);
-    options.signal?.addEventListener('abort', () => wake(), { once: true });
-    try {
-      if (options.sendInitialEvents === true) {
-        for (const object of this.of(kind).values()) yield { type: 'ADDED', object };
-        yield { type: 'BOOKMARK', resourceVersion: String(this.version), initialEventsEnd: true };
-      }
-      while (options.signal?.aborted !== true) {
-        for (const event of waiting.splice(0)) yield event;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          if (waiting.length > 0) resolve();
-        });
-      }
-    } finally {
-      own.delete(listen);
-    }
-  }
-
-  private of(kind: string): Map<string, Item> {
-    const known = this.objects.get(kind) ?? new Map<string, Item>();
-    this.objects.set(kind, known);
-    return known;
-  }
-
-  private tell(kind: string, event: WatchEvent<Item>): void {
-    for (const listen of this.watchers.get(kind) ?? []) listen(event);
-  }
-}
+type Item = ShownObject;
 
 const random = seeded(11);
 const fleet = raggedFleet({ nodes: Math.max(nodes, 1), podsPerNode });
-const memory = new MemoryKube();
+const memory = new ShownKube();
 const pods: Item[] = [];
 
 const numberIn = (name: string): number => Number(/\d+/.exec(name)?.[0] ?? 0);

@@ -1,9 +1,10 @@
 // `kerf dashboard`: the page for a live cluster, served from this machine. Installs nothing and changes nothing; the link it
 // prints works once, in one browser.
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { serveDashboard, Token, WhatIfs } from '../../server/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
 import { paintFor } from '../output/index.ts';
+import { portNumber } from '../port-number.ts';
 import { findingsIn } from '../validate/findings-in.ts';
 import { version } from '../version.ts';
 
@@ -69,10 +70,4 @@ async function dashboard(terminal: Terminal, flags: Flags): Promise<number> {
   } finally {
     await server.close();
   }
-}
-
-function portNumber(text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
-  throw new InvalidArgumentError('write a port from 0 to 65535.');
 }

@@ -127,7 +127,7 @@ async function followTime(kube: Kube, clock: ClusterClock, signal: AbortSignal):
 }
 
 /** What the controller of this cluster was set to, as far as decisions look at it; defaults otherwise. */
-function settingsAs(published: SnapshotSettings): ReturnType<typeof parseSettings>['settings'] {
+export function settingsAs(published: SnapshotSettings): ReturnType<typeof parseSettings>['settings'] {
   const { settings } = parseSettings({}, {});
   const { preferencePolicy, minValuesPolicy, ignoreDRARequests, budgetTimeZone, nodeCostPerHour } = published;
   const { consolidationPaybackSeconds, defaultTopologySpreadConstraints } = published;

@@ -39,6 +39,7 @@ export async function playOtherDay(
   let passes = 0;
   for await (const line of readRecording(file, () => {})) {
     if (line.kind === 'Objects' || line.kind === 'InstanceTypes') again.take(line);
+    if (line.kind === 'Look') again.snapshotOf(line);
     if (line.kind !== 'Pass') continue;
     const snapshot = again.snapshotOf(line);
     onProgress(`pass ${++passes}, ${line.time}`);

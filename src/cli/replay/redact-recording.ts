@@ -47,6 +47,10 @@ async function redactInto(file: FileHandle, clock: Clock, from: string, done: Re
     else if (line.kind === 'Decision') {
       done.decisions += 1;
       write(redactedDecision(line, redactor, ids));
+    } else if (line.kind === 'Look') {
+      const snapshot = redactWith(redactor, again.snapshotOf(line), known);
+      const changed = await inSlices(clock, changes.next(snapshot, write));
+      write({ kind: 'Look', time: line.time, ...changed });
     } else if (line.kind !== 'Pass') again.take(line);
     else {
       const snapshot = redactWith(redactor, again.snapshotOf(line), known);

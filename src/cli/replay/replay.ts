@@ -4,9 +4,10 @@ import { type Command, Option } from 'commander';
 import { KerfError } from '../../base/index.ts';
 import type { Decision } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
-import { answerTo, type PassLine, readRecording, SnapshotsAgain } from '../../server/index.ts';
+import { answerTo, type PassLine, RecordedDay, readRecording, SnapshotsAgain } from '../../server/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
-import { counted, paintFor, progressLine } from '../output/index.ts';
+import { counted, paintFor, progressLine, writeWhole } from '../output/index.ts';
+import { portNumber } from '../port-number.ts';
 import { version } from '../version.ts';
 import { decisionPage } from './decision-page.ts';
 import { firstDifference } from './first-difference.ts';
@@ -18,6 +19,8 @@ interface Flags {
   with?: string[];
   without?: (typeof leftOut)[number][];
   redact?: string;
+  snapshot?: string;
+  dashboard?: number | true;
   output: 'table' | 'json';
 }
 
@@ -31,6 +34,8 @@ Examples:
   kerf up --demo --record day.jsonl.gz
   kerf replay day.jsonl.gz
   kerf replay day.jsonl.gz --at d-0042        one decision, with its alternatives
+  kerf replay day.jsonl.gz --at d-0042 --snapshot s.json   then: kerf plan --snapshot s.json
+  kerf replay day.jsonl.gz --dashboard        play it, with pause, speed and seek
   kerf replay day.jsonl.gz --with pool.yaml   what the same day would have cost with this NodePool
   kerf replay day.jsonl.gz --without consolidation
   kerf replay day.jsonl.gz --redact out.jsonl.gz`;
@@ -46,6 +51,12 @@ export function configure(command: Command, run: CommandRunner): void {
     )
     .addOption(new Option('--without <what...>', 'what the day would have cost without it').choices(leftOut))
     .option('--redact <file>', 'write the recording there without names and texts of yours, still replayable')
+    .option('--snapshot <file>', 'with --at: write what the decision looked at there, for kerf plan and kerf explain')
+    .option(
+      '--dashboard [port]',
+      'play it in the browser, from this port of loopback (any free one by default)',
+      portNumber,
+    )
     .addOption(
       new Option('-o, --output <format>', 'format of --with and --without').choices(['table', 'json']).default('table'),
     )
@@ -64,8 +75,15 @@ interface Replayed {
 
 async function replay(terminal: Terminal, file: string, flags: Flags): Promise<number> {
   const changes = flags.with !== undefined || flags.without !== undefined;
-  if ([flags.at !== undefined, flags.redact !== undefined, changes].filter(Boolean).length > 1)
-    throw new KerfError('FlagsInvalid', 'give one of --at, --redact, and --with or --without');
+  const given = [flags.at !== undefined, flags.redact !== undefined, flags.dashboard !== undefined, changes];
+  if (given.filter(Boolean).length > 1)
+    throw new KerfError('FlagsInvalid', 'give one of --at, --redact, --dashboard, and --with or --without');
+  if (flags.snapshot !== undefined && flags.at === undefined)
+    throw new KerfError('FlagsInvalid', '--snapshot needs --at ID: it is about one decision');
+  if (flags.dashboard !== undefined) {
+    const { replayDashboard } = await import('./replay-dashboard.ts');
+    return replayDashboard(terminal, file, flags.dashboard === true ? 0 : flags.dashboard);
+  }
   if (flags.redact !== undefined) return redact(terminal, file, flags.redact);
   if (changes) return otherDay(terminal, file, flags);
   const asked = flags.at === undefined ? undefined : await findDecision(file, flags.at);
@@ -75,6 +93,9 @@ async function replay(terminal: Terminal, file: string, flags: Flags): Promise<n
       terminal.out('It was not made from a snapshot: there is nothing to make again.\n');
       return exitCode.ok;
     }
+  }
+  if (asked?.snapshot !== undefined && flags.snapshot !== undefined) {
+    return writeSnapshot(terminal, file, asked.snapshot, flags.snapshot);
   }
   const done = await replayed(terminal, file, asked?.snapshot);
   if (done.writer !== version) terminal.err(`recorded by version ${done.writer}, replayed by ${version}\n`);
@@ -94,6 +115,17 @@ async function replay(terminal: Terminal, file: string, flags: Flags): Promise<n
       ? `${counted(done.passes, 'answer')}, ${counted(done.decisions.size, 'decision')}`
       : 'made again';
   terminal.out(`${what}: equal, byte for byte\n`);
+  return exitCode.ok;
+}
+
+async function writeSnapshot(terminal: Terminal, file: string, id: string, to: string): Promise<number> {
+  const found = await new RecordedDay(file, new RealClock()).snapshotOf(id);
+  if (found === undefined) {
+    terminal.out('What it looked at is not in this part of the recording.\n');
+    return exitCode.findings;
+  }
+  await writeWhole(to, `${JSON.stringify(found.snapshot)}\n`, 0o600);
+  terminal.out(`${to}: ${id}, what it looked at\n`);
   return exitCode.ok;
 }
 
@@ -147,6 +179,7 @@ async function replayed(terminal: Terminal, file: string, snapshot: string | und
     if (line.kind === 'Recording') done.writer = line.version;
     else if (line.kind === 'Missed') done.missed += line.passes;
     else if (line.kind === 'Decision') done.decisions.set(line.id, line);
+    else if (line.kind === 'Look') again.snapshotOf(line);
     else if (line.kind !== 'Pass') again.take(line);
     else {
       const looked = again.snapshotOf(line);

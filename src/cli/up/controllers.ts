@@ -1,7 +1,13 @@
 // Our controllers in the process of the embedded cluster: the same parts as `kerf controller`, without an election; and what
 // its dashboard shows of them.
 import { type Clock, formatTime } from '../../base/index.ts';
-import { nodeClaims, type PublishedState, publishedAnnotations } from '../../controllers/index.ts';
+import {
+  instanceTypesOfPools,
+  nodeClaims,
+  type PublishedState,
+  publishedAnnotations,
+  snapshotFor,
+} from '../../controllers/index.ts';
 import type { Kube, Log } from '../../ports/index.ts';
 import { Manager, RealClock } from '../../runtime/index.ts';
 import { type Assembly, assemble, DecisionRecorder, LiveView, publisher, type Settings } from '../../server/index.ts';
@@ -31,6 +37,8 @@ export interface Controllers {
   decisions: DecisionRing;
   live: LiveView;
   metrics: ReturnType<typeof prometheusMetrics>;
+  /** Where decisions are recorded; `written` resolves once what was decided is there. */
+  recording?: { file: string; written(): Promise<void> };
   /** What no object says is written down for readers at once: after a change of pace their idea of the time is wrong. */
   publishNow(): Promise<void>;
   /** Resolves when `signal` has ended everything; rejects when a part fails. */
@@ -79,11 +87,35 @@ export function makeControllers(options: ControllersOptions): Controllers {
   const publishNow = (): Promise<void> => (act ? publishing.publishNow() : Promise.resolve());
   const run = async (signal: AbortSignal): Promise<void> => {
     await cloud.recover((await context.kube.list(nodeClaims)).items);
+    if (recording !== undefined) void recordLooks(assembly, recording, clock, signal);
     try {
       await new Manager({ clock, caches, leading: [...leading, ...(act ? [publishing] : [])] }).run(signal);
     } finally {
       await recording?.close();
     }
   };
-  return { assembly, decisions, live, metrics, publishNow, run };
+  const kept =
+    recording === undefined || record === undefined
+      ? {}
+      : { recording: { file: record, written: () => recording.written() } };
+  return { assembly, decisions, live, metrics, publishNow, run, ...kept };
+}
+
+/** Between passes the cluster changes too; whoever plays the recording wants to see that. */
+const lookMs = 5_000;
+
+async function recordLooks(
+  { context }: Assembly,
+  recording: DecisionRecorder,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  let seen = Number.NaN;
+  while (!signal.aborted) {
+    await clock.sleep(lookMs, signal).catch(() => undefined);
+    const changedAt = context.cluster.changedAt();
+    if (signal.aborted || !context.cluster.synced || changedAt === seen) continue;
+    seen = changedAt;
+    recording.look(snapshotFor(context, await instanceTypesOfPools(context)));
+  }
 }

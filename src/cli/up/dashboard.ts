@@ -2,11 +2,18 @@
 import type { Clock } from '../../base/index.ts';
 import { type Kube, resources } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
-import { type DashboardServer, serveDashboard, WhatIfs } from '../../server/index.ts';
+import {
+  type AnswerParts,
+  type DashboardInfo,
+  type DashboardServer,
+  serveDashboard,
+  WhatIfs,
+} from '../../server/index.ts';
 import { examination } from '../doctor/examine.ts';
 import { findingsIn } from '../validate/findings-in.ts';
 import { version } from '../version.ts';
 import type { Controllers } from './controllers.ts';
+import { Past } from './past.ts';
 import { upPlayer } from './player.ts';
 import type { ScaledClock } from './scaled-clock.ts';
 
@@ -18,7 +25,7 @@ export interface UpDashboardOptions extends Controllers {
 }
 
 export function serveUpDashboard(options: UpDashboardOptions): Promise<DashboardServer> {
-  const { assembly, decisions, live, kube, clock, host, port, publishNow } = options;
+  const { assembly, decisions, live, kube, clock, host, port, publishNow, recording } = options;
   const { context } = assembly;
   const real = new RealClock();
   // The controllers run in this process: no pod of theirs has a log.
@@ -27,30 +34,35 @@ export function serveUpDashboard(options: UpDashboardOptions): Promise<Dashboard
     list: kube.list.bind(kube),
     podLog: async () => '',
   };
+  const past = new Past({ recording, clock, real });
   const player = upPlayer({
     kube,
     clock,
     decisions,
+    past,
+    info: () => info,
     async rest() {
       if (clock.paused) await settled(kube, real);
       await publishNow();
     },
   });
-  return serveDashboard({
+  const info: DashboardInfo = { mode: 'up', cluster: 'simulated', build: version, notVisible: () => [], player };
+  const kept = past.kept === undefined ? {} : { kept: past.kept };
+  const parts: AnswerParts = {
     context,
     live,
     decisions,
-    info: { mode: 'up', cluster: 'simulated', build: version, notVisible: () => [], player },
+    info,
+    ...kept,
     findings: examination(
       async () => ({ kube: examined, close: async () => {}, nowMs: clock.now() }),
       // No account stands behind a simulated cluster.
       { env: {} },
     ),
-    real,
-    host,
-    port,
-    whatIfs: new WhatIfs({ context, live, real, validate: findingsIn }),
-  });
+  };
+  const whatIfs = new WhatIfs({ context, live, real, validate: findingsIn });
+  const now = { parts, whatIfs };
+  return serveDashboard({ ...parts, real, host, port, whatIfs, scene: () => past.scene() ?? now });
 }
 
 const lookMs = 100;

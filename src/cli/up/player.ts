@@ -3,15 +3,19 @@
 import { type KwokFaults, label } from '../../api/index.ts';
 import { messageOf } from '../../base/index.ts';
 import { type Kube, resources } from '../../ports/index.ts';
-import { ApiError, type PlayerState } from '../../server/index.ts';
+import { type AnswerParts, ApiError, type PlayerState } from '../../server/index.ts';
 import { kwokNodeClasses } from '../../sim/index.ts';
 import type { DecisionRing } from '../../telemetry/index.ts';
+import { momentOf } from '../replay/recorded-view.ts';
+import type { Past } from './past.ts';
 import type { ScaledClock } from './scaled-clock.ts';
 
 export interface PlayerOptions {
   kube: Kube;
   clock: ScaledClock;
   decisions: DecisionRing;
+  past: Past;
+  info(): AnswerParts['info'];
   /** Resolves once what was under way has come to rest and readers know about the new pace. */
   rest(): Promise<void>;
 }
@@ -29,9 +33,9 @@ const faultsNamed: Readonly<Record<string, (zone: string) => KwokFaults>> = {
   throttle: () => ({ throttling: { percent: 60 } }),
 };
 
-export function upPlayer({ kube, clock, decisions, rest }: PlayerOptions): PlayerState {
+export function upPlayer({ kube, clock, decisions, past, info, rest }: PlayerOptions): PlayerState {
   const active = new Set<string>();
-  const state = () => ({ speed: clock.speed, paused: clock.paused, faults: [...active] });
+  const state = () => ({ speed: clock.speed, paused: clock.paused, faults: [...active], ...past.bounds() });
   const mark = (message: string): void => {
     decisions.add({ what: 'config', objects: [], reasons: [{ code: 'Player', message }] });
   };
@@ -60,7 +64,9 @@ export function upPlayer({ kube, clock, decisions, rest }: PlayerOptions): Playe
     state,
     async act(order) {
       const given = (typeof order === 'object' && order !== null ? order : {}) as Record<string, unknown>;
-      const { speed, paused, fault, on, workload, replicas } = given;
+      const { speed, paused, fault, on, workload, replicas, seek } = given;
+      if (seek === null) past.now();
+      else if (seek !== undefined) await past.seek(momentOf(seek), info(), decisions);
       if (speed !== undefined) {
         const wanted = Number(speed);
         if (!(wanted > 0 && wanted <= fastest)) {

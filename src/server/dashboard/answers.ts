@@ -2,7 +2,7 @@
 // `kerf explain … -o json`, field for field, because it is made by the same functions.
 import { inSlices } from '../../base/index.ts';
 import type { ControllerContext } from '../../controllers/index.ts';
-import { nodeVerdicts } from '../../core/index.ts';
+import { nodeVerdicts, type Snapshot } from '../../core/index.ts';
 import type { Decision, ShadowReport } from '../../ports/index.ts';
 import { isTerminal, keyOf } from '../../state/index.ts';
 import type { DecisionRing } from '../../telemetry/index.ts';
@@ -18,6 +18,7 @@ import {
   waitingView,
   workloadOf,
 } from '../../view/index.ts';
+import type { MadeAgain } from '../recording/recorded-day.ts';
 import { ApiError } from './api-error.ts';
 import type { LiveView } from './live-view.ts';
 
@@ -32,8 +33,27 @@ export interface DashboardInfo {
 }
 
 export interface PlayerState {
-  state(): { speed: number; paused: boolean; faults: string[] };
+  state(): PlayerNow;
   act(order: unknown): Promise<object>;
+}
+
+export interface PlayerNow {
+  speed: number;
+  paused: boolean;
+  faults: string[];
+  /** What can be gone back to; absent where nothing is recorded. */
+  recorded?: { fromMs: number; toMs: number };
+  /** What is shown is the past, while the cluster goes on. */
+  isPast?: boolean;
+  /** The story that is played: its name, and what is said at this moment. */
+  story?: { name: string; caption: string; step: number; steps: number };
+}
+
+/** What was kept of what decisions looked at. */
+export interface Kept {
+  snapshotOf(id: string): Promise<Snapshot | undefined>;
+  /** The decision made again from it. */
+  madeAgain(id: string): Promise<MadeAgain | undefined>;
 }
 
 export interface AnswerParts {
@@ -43,6 +63,10 @@ export interface AnswerParts {
   info: DashboardInfo;
   /** The findings of `kerf doctor -o json`. */
   findings?: () => Promise<object>;
+  /** Absent: nothing is recorded, or it is too much to be read in this process. */
+  kept?: Kept;
+  /** Where it is recorded, for the command that reads it. */
+  recordFile?: string;
   /** What it would have done, of a shadow. */
   shadow?: () => ShadowReport;
 }
@@ -51,7 +75,7 @@ const document = <T extends object>(kind: string, body: T) => ({ apiVersion: 'ke
 export const pageSize = 200;
 export const limits = { viewers: 20, page: pageSize, series: seriesLimits, whatIfBytes: 256 * 1024 };
 
-export function infoDocument({ context, decisions, info, live, findings }: AnswerParts): object {
+export function infoDocument({ context, decisions, info, live, findings, kept }: AnswerParts): object {
   const { mode, cluster, build, player } = info;
   return document('Info', {
     mode,
@@ -65,6 +89,7 @@ export function infoDocument({ context, decisions, info, live, findings }: Answe
       whatIf: true,
       apply: mode === 'up',
       doctor: findings !== undefined,
+      snapshots: kept !== undefined,
     },
     limits,
     provider: context.cloud.name,
@@ -177,14 +202,14 @@ export function decisionsDocument({ decisions }: AnswerParts, query: URLSearchPa
   for (const decision of all.slice(start)) {
     if (!isAsked(decision)) continue;
     if (items.length === pageSize) {
-      return document('DecisionList', { items, continue: items.at(-1)?.id, ...kept(decisions) });
+      return document('DecisionList', { items, continue: items.at(-1)?.id, ...since(decisions) });
     }
     items.push(decision);
   }
-  return document('DecisionList', { items, ...kept(decisions) });
+  return document('DecisionList', { items, ...since(decisions) });
 }
 
-const kept = ({ keptSince }: DecisionRing) => (keptSince === undefined ? {} : { keptSince });
+const since = ({ keptSince }: DecisionRing) => (keptSince === undefined ? {} : { keptSince });
 
 function isAbout({ objects, pods }: Decision, name: string): boolean {
   return (
@@ -194,14 +219,43 @@ function isAbout({ objects, pods }: Decision, name: string): boolean {
 }
 
 /** With what followed from it. */
-export function decisionDocument({ decisions }: AnswerParts, id: string): object {
-  const decision = decisions?.get(id);
-  if (decision === undefined) {
-    const fix = 'only the last decisions are kept, in memory';
-    throw new ApiError(404, 'NotFound', `there is no decision ${id}`, fix);
-  }
+export function decisionDocument(parts: AnswerParts, id: string): object {
+  const { decisions } = parts;
+  const decision = decisionNamed(parts, id);
   const ledTo = [...(decisions?.all() ?? [])].filter(({ cause }) => cause === id).map((each) => each.id);
   return { apiVersion: 'kerf/v1', ...decision, ...(ledTo.length > 0 && { ledTo }) };
+}
+
+function decisionNamed({ decisions }: AnswerParts, id: string): Decision {
+  const decision = decisions?.get(id);
+  if (decision !== undefined) return decision;
+  throw new ApiError(404, 'NotFound', `there is no decision ${id}`, 'only the last decisions are kept, in memory');
+}
+
+/** What the decision looked at; `kerf plan --snapshot` and `kerf explain --snapshot` read it. */
+export async function decisionSnapshot(parts: AnswerParts, id: string): Promise<object> {
+  const { snapshot } = decisionNamed(parts, id);
+  if (snapshot === undefined) throw ApiError.notFound(`${id} was not made from a snapshot`);
+  const kept = await parts.kept?.snapshotOf(snapshot);
+  if (kept === undefined) throw notKept(parts, id);
+  return kept;
+}
+
+/** The decision made again from what it looked at, and whether the answer is the same, byte for byte. */
+export async function decisionAgain(parts: AnswerParts, id: string): Promise<object> {
+  const { snapshot } = decisionNamed(parts, id);
+  if (snapshot === undefined) throw ApiError.notFound(`${id} was not made from a snapshot`);
+  const again = await parts.kept?.madeAgain(snapshot);
+  if (again === undefined) throw notKept(parts, id);
+  return document('Replay', { decision: id, snapshot, equal: again.isEqual, ...(!again.isEqual && again) });
+}
+
+function notKept({ recordFile }: AnswerParts, id: string): ApiError {
+  const fix =
+    recordFile === undefined
+      ? `start with --record FILE, then \`kerf replay FILE --at ${id} --snapshot OUT\` writes it`
+      : `\`kerf replay ${recordFile} --at ${id} --snapshot OUT\` writes it, where the recording has it`;
+  return new ApiError(410, 'Gone', `the snapshot of ${id} is not kept in memory`, fix);
 }
 
 export function seriesDocument({ live, context }: AnswerParts, query: URLSearchParams): object {

@@ -20,8 +20,15 @@ export interface DashboardOptions extends AnswerParts {
   real: Clock;
   whatIfs: WhatIfs;
   allowedHosts?: readonly string[];
+  /** What is shown just now, where that is not always the same: a player goes back in time. */
+  scene?: () => Scene;
   /** Whoever has not shown it is turned away. */
   token?: Token;
+}
+
+export interface Scene {
+  parts: AnswerParts;
+  whatIfs: WhatIfs;
 }
 
 export interface DashboardServer {
@@ -108,6 +115,8 @@ function guard({ allowedHosts = [] }: DashboardOptions, { method = '', headers: 
   }
 }
 
+const sceneOf = (options: DashboardOptions): Scene => options.scene?.() ?? { parts: options, whatIfs: options.whatIfs };
+
 async function serveDocument(
   options: DashboardOptions,
   request: IncomingMessage,
@@ -122,16 +131,18 @@ async function serveDocument(
   }
   if (method !== 'GET' && method !== 'HEAD')
     throw new ApiError(405, 'MethodNotAllowed', `${method} is not possible here`);
+  const { parts, whatIfs } = sceneOf(options);
   if (first === 'stream' && words.length === 0) {
-    const { real, whatIfs } = options;
-    serveStream({ parts: options, response, query: url.searchParams, real, whatIfs });
+    const { real } = options;
+    const isOver = (): boolean => sceneOf(options).parts !== parts;
+    serveStream({ parts, response, query: url.searchParams, real, whatIfs, isOver });
     return;
   }
   if (words.length === 0 && (first === 'nodes' || first === 'cells')) {
-    const stop = options.live.watch(() => undefined);
+    const stop = parts.live.watch(() => undefined);
     try {
-      await options.live.ready();
-      const text = first === 'nodes' ? nodesText(options.live) : cellsText(options.live, url.searchParams);
+      await parts.live.ready();
+      const text = first === 'nodes' ? nodesText(parts.live) : cellsText(parts.live, url.searchParams);
       await sendText(request, response, 200, text);
     } finally {
       stop();
@@ -139,10 +150,10 @@ async function serveDocument(
     return;
   }
   if (first === 'what-if' && words.length === 1) {
-    await sendJson(request, response, 200, options.whatIfs.result(words[0] as string));
+    await sendJson(request, response, 200, whatIfs.result(words[0] as string));
     return;
   }
-  await sendJson(request, response, 200, await documentAt(options, [first, ...words], url.searchParams));
+  await sendJson(request, response, 200, await documentAt(parts, [first, ...words], url.searchParams));
 }
 
 async function act(
@@ -151,10 +162,10 @@ async function act(
   first: string,
   words: string[],
 ): Promise<object> {
-  if (first === 'what-if' && request.method === 'DELETE' && words[0] !== undefined)
-    return options.whatIfs.cancel(words[0]);
+  const { whatIfs } = sceneOf(options);
+  if (first === 'what-if' && request.method === 'DELETE' && words[0] !== undefined) return whatIfs.cancel(words[0]);
   if (request.method === 'POST' && words.length === 0) {
-    if (first === 'what-if') return options.whatIfs.start(await readJson(request));
+    if (first === 'what-if') return whatIfs.start(await readJson(request));
     if (first === 'player' && options.info.player !== undefined)
       return options.info.player.act(await readJson(request));
   }

@@ -2,7 +2,9 @@
 import {
   type AnswerParts,
   costDocument,
+  decisionAgain,
   decisionDocument,
+  decisionSnapshot,
   decisionsDocument,
   infoDocument,
   nodeDocument,
@@ -31,10 +33,10 @@ const documents: Readonly<Record<string, Readonly<Record<number, Handler>>>> = {
   decisions: {
     0: (options, _, query) => decisionsDocument(options, query),
     1: (options, [id = '']) => decisionDocument(options, id),
-    2: (_, [id = '', what]) => {
-      if (what !== 'snapshot') throw ApiError.notFound('there is nothing at this address');
-      const fix = 'start with --record FILE: `kerf replay FILE --at ID` makes a decision again from what it looked at';
-      throw new ApiError(410, 'Gone', `the snapshot of ${id} was not kept`, fix);
+    2: (parts, [id = '', what]) => {
+      if (what === 'snapshot') return decisionSnapshot(parts, id);
+      if (what === 'replay') return decisionAgain(parts, id);
+      throw ApiError.notFound('there is nothing at this address');
     },
   },
   series: { 0: (options, _, query) => seriesDocument(options, query) },

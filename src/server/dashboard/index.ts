@@ -1,6 +1,6 @@
-export type { AnswerParts, DashboardInfo, PlayerState } from './answers.ts';
+export type { AnswerParts, DashboardInfo, Kept, PlayerNow, PlayerState } from './answers.ts';
 export { ApiError } from './api-error.ts';
-export { type DashboardOptions, type DashboardServer, serveDashboard } from './dashboard-server.ts';
+export { type DashboardOptions, type DashboardServer, type Scene, serveDashboard } from './dashboard-server.ts';
 export { documentAt } from './documents.ts';
 export { LiveView } from './live-view.ts';
 export { Token } from './token.ts';

@@ -19,9 +19,11 @@ export interface StreamOptions {
   query: URLSearchParams;
   real: Clock;
   whatIfs: WhatIfs;
+  /** Something else is shown from now on. */
+  isOver(): boolean;
 }
 
-export function serveStream({ parts, response, query, real, whatIfs }: StreamOptions): void {
+export function serveStream({ parts, response, query, real, whatIfs, isOver }: StreamOptions): void {
   const { live, decisions, info, context } = parts;
   if (live.viewers >= limits.viewers) {
     const fix = 'close another page that shows it';
@@ -42,6 +44,11 @@ export function serveStream({ parts, response, query, real, whatIfs }: StreamOpt
   };
   const push = (): void => {
     if (response.destroyed) return;
+    if (isOver()) {
+      reset();
+      response.end();
+      return;
+    }
     if (response.writableLength > mostBufferedBytes) {
       isBehind = true;
       return;

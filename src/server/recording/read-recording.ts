@@ -6,7 +6,7 @@ import { constants, createGunzip } from 'node:zlib';
 import { KerfError, messageOf } from '../../base/index.ts';
 import type { HeaderLine, RecordingLine } from './recording-lines.ts';
 
-const kinds = new Set(['Recording', 'Objects', 'InstanceTypes', 'Pass', 'Missed', 'Decision']);
+const kinds = new Set(['Recording', 'Objects', 'InstanceTypes', 'Pass', 'Look', 'Missed', 'Decision']);
 
 /** Ends at a cut, after a call of `onCut`. Throws for what is not a recording. */
 export async function* readRecording(file: string, onCut: () => void): AsyncGenerator<RecordingLine> {

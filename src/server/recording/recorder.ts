@@ -58,6 +58,20 @@ export class DecisionRecorder implements DecisionRecording {
     this.enqueue(() => this.write(snapshot, question, () => answerTo(this.options.clock, question, snapshot)));
   }
 
+  /** For the eye: what is there between passes. */
+  look(snapshot: Snapshot): void {
+    this.enqueue(async () => {
+      const { clock } = this.options;
+      const part = await this.open();
+      const changes = await inSlices(
+        clock,
+        part.changes.next(snapshot, (line) => this.line(part, line)),
+      );
+      this.line(part, { kind: 'Look', time: snapshot.time ?? formatTime(clock.now()), ...changes });
+      await flushed(part.gzip);
+    });
+  }
+
   /** Resolves once everything up to now is written. */
   written(): Promise<void> {
     return this.tail;

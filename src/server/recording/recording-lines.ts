@@ -46,13 +46,21 @@ export interface PassLine extends WholeParts {
   result: unknown;
 }
 
+/** The cluster between passes, for the eye: what changed since the line before, and nothing that was decided. */
+export interface LookLine extends WholeParts {
+  kind: 'Look';
+  time: string;
+  offered?: OfferedTypes | null;
+  order?: readonly number[];
+}
+
 /** Passes that are not in the recording because it could not keep up. */
 export interface MissedLine {
   kind: 'Missed';
   passes: number;
 }
 
-export type RecordingLine = HeaderLine | ObjectsLine | TypesLine | PassLine | MissedLine | Decision;
+export type RecordingLine = HeaderLine | ObjectsLine | TypesLine | PassLine | LookLine | MissedLine | Decision;
 
 export const objectKey = ({ kind, metadata }: SnapshotObject): string =>
   `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;

@@ -3,6 +3,7 @@
 import type { Sliced } from '../../base/index.ts';
 import type { InstanceTypeSpec, Snapshot, SnapshotObject } from '../../core/index.ts';
 import {
+  type LookLine,
   type ObjectsLine,
   type OfferedTypes,
   objectKey,
@@ -126,8 +127,8 @@ export class SnapshotsAgain {
     } else if (line.kind === 'InstanceTypes') this.types.push(...line.items);
   }
 
-  /** What the pass looked at; its objects are in the order they had. */
-  snapshotOf(pass: PassLine): Snapshot {
+  /** What a pass or a look saw; its objects are in the order they had. Each must be asked for, in the order of the lines. */
+  snapshotOf(pass: PassLine | LookLine): Snapshot {
     if (pass.offered !== undefined) this.offered = pass.offered ?? undefined;
     for (const part of wholeParts) {
       if (pass[part] === null) delete this.parts[part];
