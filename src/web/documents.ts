@@ -24,7 +24,18 @@ export interface Info {
   speed: number;
   paused: boolean;
   faults?: string[];
-  capabilities: { player: boolean; decisions: boolean; whatIf: boolean; apply: boolean; doctor: boolean };
+  recorded?: { fromMs: number; toMs: number };
+  isPast?: boolean;
+  story?: { name: string; caption: string; step: number; steps: number };
+  capabilities: {
+    player: boolean;
+    decisions: boolean;
+    whatIf: boolean;
+    apply: boolean;
+    doctor: boolean;
+    snapshots: boolean;
+    usage: boolean;
+  };
   provider: string;
   synced: boolean;
   notVisible: string[];
@@ -47,6 +58,21 @@ interface Side {
   goingPerHour: number;
 }
 
+interface DaySide {
+  dollars: number;
+  evictions: number;
+  launched: number;
+  removed: number;
+  mostNodes: number;
+  podHoursWithoutPlace: number;
+}
+
+export interface UsageView {
+  served: boolean;
+  message?: string;
+  nodes: Record<string, [cpu: number, memory: number]>;
+}
+
 export interface WhatIfResult {
   id: string;
   state: 'running' | 'done' | 'failed' | 'cancelled';
@@ -59,5 +85,6 @@ export interface WhatIfResult {
   moved?: number;
   newNodes?: { instanceType: string; zone: string; capacityType: string; pricePerHour: number; pods: number }[];
   drift?: { nodePool: string; nodes: string[] }[];
+  day?: { from: string; to: string; before: DaySide; after: DaySide };
   tookMs?: number;
 }

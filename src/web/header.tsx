@@ -5,16 +5,18 @@ import { Spark } from './parts/parts.tsx';
 import { hrefOf, route, type View } from './route.ts';
 import { info, link, prices, timeMs, totals } from './store.ts';
 
-const pages: [View, string][] = [
-  ['map', 'Map'],
-  ['waiting', 'Waiting'],
-  ['pools', 'Pools'],
-  ['decisions', 'Decisions'],
-  ['cost', 'Cost'],
-  ['what-if', 'What if'],
-  ['doctor', 'Doctor'],
-  ['shadow', 'Shadow'],
-];
+/** In the order of the keys 1 to 7. */
+export const titles: Readonly<Record<View, string>> = {
+  map: 'Map',
+  waiting: 'Waiting',
+  pools: 'Pools',
+  decisions: 'Decisions',
+  cost: 'Cost',
+  'what-if': 'What if',
+  doctor: 'Doctor',
+  shadow: 'Shadow',
+};
+const pages = Object.entries(titles) as [View, string][];
 
 const modes: Readonly<Record<string, string>> = {
   up: 'simulated',

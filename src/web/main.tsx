@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { Header } from './header.tsx';
+import { Header, titles } from './header.tsx';
 import { Jump } from './jump.tsx';
 import { MapView, zoomBy } from './map/map-view.tsx';
 import { Cost } from './pages/cost.tsx';
@@ -13,9 +13,9 @@ import { Pools } from './pages/pools.tsx';
 import { Shadow } from './pages/shadow.tsx';
 import { Waiting } from './pages/waiting.tsx';
 import { WhatIf } from './pages/what-if.tsx';
-import { Player } from './player.tsx';
+import { Caption, Player } from './player.tsx';
 import { go, hrefOf, route, setQuery, type View } from './route.ts';
-import { info, link, problem, start } from './store.ts';
+import { info, keepUsage, link, problem, start } from './store.ts';
 import './style.css';
 
 const overlay = signal<'none' | 'jump' | 'keys'>('none');
@@ -67,6 +67,12 @@ function App() {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+  const { view, rest } = route.value;
+  const cluster = info.value?.cluster ?? '';
+  useEffect(() => {
+    const what = rest === '' ? titles[view] : `${rest} · ${titles[view]}`;
+    document.title = `${what}${cluster === '' ? '' : ` · ${cluster}`} · Kerf`;
+  }, [view, rest, cluster]);
   const [serious, ...more] = seriousFindings();
   const others = more.length;
   const hidden = info.value?.notVisible ?? [];
@@ -90,10 +96,11 @@ function App() {
           <a href={hrefOf('shadow')}>what it would have done</a>
         </p>
       )}
+      <Caption />
       {hidden.length > 0 && <p class="banner note">{hidden.join(' · ')}</p>}
       {/* It scrolls where the window is low: keys must reach it. */}
       <main class={route.value.view} tabIndex={0}>
-        <h1 class="visually-hidden">{`Kerf: ${route.value.view}`}</h1>
+        <h1 class="visually-hidden">{`Kerf: ${titles[view]}`}</h1>
         <Page />
       </main>
       <Player />
@@ -122,3 +129,4 @@ const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
 void start();
 void keepExamined();
+void keepUsage();

@@ -1,9 +1,12 @@
-// The player of a simulated cluster: its time, what goes wrong, how much there is to do.
+// The player of a simulated cluster, or of a recording: its time and the way back, stories, what goes wrong, how much there
+// is to do.
 import { useSignal } from '@preact/signals';
 import { send } from './api.ts';
-import { cluster, info, version } from './store.ts';
+import { clockTime } from './format.ts';
+import { cluster, info, timeMs, version } from './store.ts';
 
 const speeds = [1, 10, 60, 600];
+const stories = ['burst', 'lost zone', 'bad image', 'night shift', 'PDB that never yields'];
 const faults = ['zone out', 'spot taken', 'launches fail', 'nodes ill', 'throttle'];
 /** Made by no Deployment, so not to be scaled here. */
 const isScalable = (workload: string): boolean => !workload.startsWith('kube-system/');
@@ -29,6 +32,8 @@ export function Player() {
   const names = [...running.keys()].filter(isScalable).sort();
   const chosen = workload.value || (names.find((name) => name.endsWith('/web')) ?? names[0] ?? '');
   const count = running.get(chosen) ?? 0;
+  // Of what is over nothing can be changed.
+  const isLive = now.mode === 'up' && now.isPast !== true;
   return (
     <footer class="player" aria-label="Player">
       <div class="row" role="group" aria-label="Time">
@@ -46,24 +51,44 @@ export function Player() {
           </button>
         ))}
       </div>
-      <div class="row" role="group" aria-label="Faults">
-        <span class="caption">faults</span>
-        {faults.map((fault) => {
-          const isOn = now.faults?.includes(fault) === true;
-          return (
-            <button
-              type="button"
-              key={fault}
-              class={isOn ? 'fault on' : 'fault'}
-              aria-pressed={isOn}
-              onClick={() => act({ fault, on: !isOn })}
-            >
-              {fault}
-            </button>
-          );
-        })}
-      </div>
-      {names.length > 0 && (
+      <Seek act={act} />
+      {isLive && (
+        <div class="row" role="group" aria-label="Stories">
+          <span class="caption">stories</span>
+          <select
+            aria-label="Story"
+            value={now.story?.name ?? ''}
+            onChange={(event) => act({ story: event.currentTarget.value || null })}
+          >
+            <option value="">{now.story === undefined ? 'choose one' : 'end it'}</option>
+            {stories.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      {isLive && (
+        <div class="row" role="group" aria-label="Faults">
+          <span class="caption">faults</span>
+          {faults.map((fault) => {
+            const isOn = now.faults?.includes(fault) === true;
+            return (
+              <button
+                type="button"
+                key={fault}
+                class={isOn ? 'fault on' : 'fault'}
+                aria-pressed={isOn}
+                onClick={() => act({ fault, on: !isOn })}
+              >
+                {fault}
+              </button>
+            );
+          })}
+        </div>
+      )}
+      {isLive && names.length > 0 && (
         <div class="row" role="group" aria-label="Load">
           <span class="caption">load</span>
           <select
@@ -85,5 +110,61 @@ export function Player() {
       )}
       {failed.value !== undefined && <span class="problem">{failed.value}</span>}
     </footer>
+  );
+}
+
+/** Where in the recording; the end of it is now, where the cluster goes on. */
+function Seek({ act }: { act: (order: object) => void }) {
+  const { recorded, isPast, mode } = info.value ?? {};
+  const dragged = useSignal<number | undefined>(undefined);
+  if (recorded === undefined) return null;
+  const { fromMs, toMs } = recorded;
+  const at = dragged.value ?? timeMs.value;
+  const isNow = mode === 'up' && isPast !== true;
+  return (
+    <div class="row seek" role="group" aria-label="Moment">
+      <time class="faint">{clockTime(fromMs)}</time>
+      <input
+        type="range"
+        aria-label="Moment"
+        aria-valuetext={clockTime(at)}
+        min={fromMs}
+        max={toMs}
+        step={1_000}
+        value={isNow && dragged.value === undefined ? toMs : at}
+        onInput={(event) => {
+          dragged.value = Number(event.currentTarget.value);
+        }}
+        onChange={(event) => {
+          dragged.value = undefined;
+          act({ seek: Number(event.currentTarget.value) });
+        }}
+      />
+      <time class="faint">{clockTime(dragged.value ?? toMs)}</time>
+      {isPast === true && (
+        <button type="button" class="primary" onClick={() => act({ seek: null })}>
+          back to now
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What a story says at this moment, or that this is not now. */
+export function Caption() {
+  const now = info.value;
+  if (now?.isPast === true) {
+    return (
+      <p class="banner note" role="status">
+        The cluster as it was at {clockTime(timeMs.value)}, from the recording. It goes on meanwhile.
+      </p>
+    );
+  }
+  if (now?.story === undefined) return null;
+  const { name, caption, step, steps } = now.story;
+  return (
+    <p class="banner story" role="status">
+      <b>{name}</b> {step} of {steps}: {caption}
+    </p>
   );
 }

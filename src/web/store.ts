@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import type { CellView, ClusterView, Delta, Shown, Totals } from '../view/wire.ts';
 import { noTotals, shownFrom, takeCells, takeDelta } from '../view/wire.ts';
 import { read } from './api.ts';
-import type { Decision, Info, SeriesView, WhatIfResult } from './documents.ts';
+import type { Decision, Info, SeriesView, UsageView, WhatIfResult } from './documents.ts';
 
 /** Above so many nodes a map shows no single pods, and cells are not asked for. */
 const mostNodesWithCells = 2_000;
@@ -21,6 +21,8 @@ export const version = signal(0);
 export const recent = signal<readonly Decision[]>([]);
 export const prices = signal<readonly number[]>([]);
 export const whatIf = signal<WhatIfResult | undefined>(undefined);
+/** By node: what it really uses, where the cluster serves it. */
+export const usage = signal<UsageView | undefined>(undefined);
 export const problem = signal<string | undefined>(undefined);
 
 export const cluster: { shown: Shown | undefined } = { shown: undefined };
@@ -35,6 +37,9 @@ interface Tick {
   speed?: number;
   paused?: boolean;
   faults?: string[];
+  recorded?: Info['recorded'];
+  isPast?: boolean;
+  story?: Info['story'];
 }
 
 export async function start(): Promise<void> {
@@ -42,6 +47,7 @@ export async function start(): Promise<void> {
     info.value = await read<Info>('info');
     build ??= info.value.build;
     await list();
+    timeMs.value = Date.parse(info.value.time);
     const known = await read<{ items: Decision[] }>('decisions');
     recent.value = known.items;
     if (prices.peek().length === 0) await readPrices();
@@ -101,13 +107,7 @@ function follow(): void {
     timeMs.value = tick.timeMs;
     totals.value = tick.totals;
     prices.value = [...prices.value.slice(1 - mostPoints), tick.totals.pricePerHour];
-    const now = info.value;
-    if (
-      now !== undefined &&
-      (now.speed !== tick.speed || now.paused !== tick.paused || now.faults?.join() !== tick.faults?.join())
-    ) {
-      info.value = { ...now, speed: tick.speed ?? 1, paused: tick.paused ?? false, faults: tick.faults ?? [] };
-    }
+    if (info.value !== undefined) info.value = withTick(info.value, tick);
   });
   on<Decision>('decision', (decision) => {
     const others = recent.value.filter(({ id }) => id !== decision.id);
@@ -120,5 +120,44 @@ function follow(): void {
   on<WhatIfResult>('what-if', (result) => {
     whatIf.value = result;
   });
-  on('reset', () => void list().then(follow));
+  // Behind, or another moment is shown: everything is asked for again.
+  on('reset', () => {
+    source.close();
+    void start();
+  });
+}
+
+/** The same object while nothing changed, so that nothing is drawn again. */
+function withTick(now: Info, tick: Tick): Info {
+  const { speed = 1, paused = false, faults = [], recorded, isPast = false, story } = tick;
+  const isSame =
+    now.speed === speed &&
+    now.paused === paused &&
+    now.faults?.join() === faults.join() &&
+    now.recorded?.toMs === recorded?.toMs &&
+    (now.isPast ?? false) === isPast &&
+    now.story?.caption === story?.caption;
+  if (isSame) return now;
+  const { recorded: _, isPast: __, story: ___, ...rest } = now;
+  return {
+    ...rest,
+    speed,
+    paused,
+    faults,
+    isPast,
+    ...(recorded !== undefined && { recorded }),
+    ...(story !== undefined && { story }),
+  };
+}
+
+const usageMs = 15_000;
+
+/** For as long as the page is open; a cluster that serves none says so. */
+export async function keepUsage(): Promise<void> {
+  for (;;) {
+    if (info.peek()?.capabilities.usage === true && !document.hidden && info.peek()?.isPast !== true) {
+      usage.value = await read<UsageView>('usage').catch(() => usage.peek());
+    } else if (info.peek()?.isPast === true) usage.value = undefined;
+    await new Promise((wait) => setTimeout(wait, usage.peek() === undefined ? 500 : usageMs));
+  }
 }

@@ -54,6 +54,7 @@ async function dashboard(terminal: Terminal, flags: Flags): Promise<number> {
     context,
     live,
     decisions: outside.decisions,
+    usage: () => outside.usage.read(),
     info: { mode: 'outside', cluster, build: version, notVisible: outside.notVisible },
     findings: examination(() => openCluster(looking), looking),
     real: clock,

@@ -8,7 +8,7 @@ import { findAccess, KubeClient } from '../../kube/index.ts';
 import type { Cloud, Kube, KubeObject, Log, Resource } from '../../ports/index.ts';
 import { isKubeError } from '../../ports/index.ts';
 import { Manager, RealClock } from '../../runtime/index.ts';
-import { assemble, growSlowly, LiveView, parseSettings } from '../../server/index.ts';
+import { assemble, growSlowly, LiveView, parseSettings, Usage } from '../../server/index.ts';
 import { DecisionRing, prometheusMetrics } from '../../telemetry/index.ts';
 import { expectKubernetes } from '../kubernetes-answers.ts';
 import { guessProvider, loadProvider, nodeClassRefOf } from '../plan/provider.ts';
@@ -73,6 +73,7 @@ export async function lookFromOutside({ context: name, kubeconfig, env }: Outsid
     live,
     decisions,
     server: access.server,
+    usage: new Usage(kube, clock),
     /** What cannot be seen, and why. */
     notVisible: () => [...problems].map(([resource, problem]) => `${resource}: ${problem}`),
     /** Resolves when `signal` is aborted. */

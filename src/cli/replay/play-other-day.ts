@@ -4,7 +4,7 @@ import type { NodePool } from '../../api/index.ts';
 import { formatTime, KerfError, messageOf, parseTime } from '../../base/index.ts';
 import { Round, type Snapshot } from '../../core/index.ts';
 import { RealClock } from '../../runtime/index.ts';
-import { readManifests, readRecording, SnapshotsAgain } from '../../server/index.ts';
+import { type DayCompared, readManifests, readRecording, SnapshotsAgain } from '../../server/index.ts';
 import { type DayChange, OtherDay } from './other-day.ts';
 import type { OtherDayReport } from './other-day-page.ts';
 
@@ -23,6 +23,19 @@ export async function poolsIn(files: readonly string[]): Promise<NodePool[]> {
     }
   }
   return pools;
+}
+
+/** For the page: the day of this recording with other NodePools, beside the day with its own. */
+export function comparedDay(
+  file: string,
+  ready?: () => Promise<void>,
+): (pools: readonly NodePool[], goOn: () => void) => Promise<DayCompared> {
+  return async (pools, goOn) => {
+    await ready?.();
+    const change = { pools, without: new Set<never>() };
+    const { from, to, before, after } = await playOtherDay(file, change, 'with the change', goOn);
+    return { from, to, before, after };
+  };
 }
 
 export async function playOtherDay(

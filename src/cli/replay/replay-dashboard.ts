@@ -6,6 +6,7 @@ import { exitCode, type Terminal } from '../command.ts';
 import { paintFor } from '../output/index.ts';
 import { findingsIn } from '../validate/findings-in.ts';
 import { version } from '../version.ts';
+import { comparedDay } from './play-other-day.ts';
 import { openRecording, partsOf, recordingPlayer } from './recorded-view.ts';
 
 export async function replayDashboard(terminal: Terminal, file: string, port: number): Promise<number> {
@@ -22,7 +23,7 @@ export async function replayDashboard(terminal: Terminal, file: string, port: nu
     player,
   };
   const { context, live } = view;
-  const whatIfs = new WhatIfs({ context, live, real, validate: findingsIn });
+  const whatIfs = new WhatIfs({ context, live, real, validate: findingsIn, day: comparedDay(file) });
   const server = await serveDashboard({ ...partsOf(view, info), real, port, whatIfs });
   const paint = paintFor(terminal);
   const { fromMs, toMs } = view.bounds();

@@ -1,5 +1,6 @@
 // The dashboard of the embedded cluster: the same page as everywhere, with the player.
 import type { Clock } from '../../base/index.ts';
+import { findAccess, KubeClient } from '../../kube/index.ts';
 import { type Kube, resources } from '../../ports/index.ts';
 import { RealClock } from '../../runtime/index.ts';
 import {
@@ -7,9 +8,11 @@ import {
   type DashboardInfo,
   type DashboardServer,
   serveDashboard,
+  Usage,
   WhatIfs,
 } from '../../server/index.ts';
 import { examination } from '../doctor/examine.ts';
+import { comparedDay } from '../replay/play-other-day.ts';
 import { findingsIn } from '../validate/findings-in.ts';
 import { version } from '../version.ts';
 import type { Controllers } from './controllers.ts';
@@ -22,9 +25,11 @@ export interface UpDashboardOptions extends Controllers {
   clock: ScaledClock;
   host: string;
   port: number;
+  /** Of its own API, which serves what nodes use as a metrics server would. */
+  kubeconfig: string;
 }
 
-export function serveUpDashboard(options: UpDashboardOptions): Promise<DashboardServer> {
+export async function serveUpDashboard(options: UpDashboardOptions): Promise<DashboardServer> {
   const { assembly, decisions, live, kube, clock, host, port, publishNow, recording } = options;
   const { context } = assembly;
   const real = new RealClock();
@@ -34,10 +39,16 @@ export function serveUpDashboard(options: UpDashboardOptions): Promise<Dashboard
     list: kube.list.bind(kube),
     podLog: async () => '',
   };
+  const access = await findAccess({ clock: real, env: {}, kubeconfig: options.kubeconfig });
+  const usage = new Usage(
+    new KubeClient({ access, clock: real, userAgent: `kerf/${version}`, rateLimit: { qps: 5, burst: 10 } }),
+    real,
+  );
   const past = new Past({ recording, clock, real });
   const player = upPlayer({
     kube,
     clock,
+    real,
     decisions,
     past,
     info: () => info,
@@ -53,6 +64,7 @@ export function serveUpDashboard(options: UpDashboardOptions): Promise<Dashboard
     live,
     decisions,
     info,
+    usage: () => usage.read(),
     ...kept,
     findings: examination(
       async () => ({ kube: examined, close: async () => {}, nowMs: clock.now() }),
@@ -60,7 +72,8 @@ export function serveUpDashboard(options: UpDashboardOptions): Promise<Dashboard
       { env: {} },
     ),
   };
-  const whatIfs = new WhatIfs({ context, live, real, validate: findingsIn });
+  const day = recording === undefined ? {} : { day: comparedDay(recording.file, () => recording.written()) };
+  const whatIfs = new WhatIfs({ context, live, real, validate: findingsIn, ...day });
   const now = { parts, whatIfs };
   return serveDashboard({ ...parts, real, host, port, whatIfs, scene: () => past.scene() ?? now });
 }

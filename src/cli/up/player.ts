@@ -1,7 +1,7 @@
 // The player of the embedded cluster: speed, pause, faults, load. Every act is a mark among the decisions, so that what
 // follows can be seen to follow from it.
 import { type KwokFaults, label } from '../../api/index.ts';
-import { messageOf } from '../../base/index.ts';
+import { type Clock, messageOf } from '../../base/index.ts';
 import { type Kube, resources } from '../../ports/index.ts';
 import { type AnswerParts, ApiError, type PlayerState } from '../../server/index.ts';
 import { kwokNodeClasses } from '../../sim/index.ts';
@@ -9,10 +9,13 @@ import type { DecisionRing } from '../../telemetry/index.ts';
 import { momentOf } from '../replay/recorded-view.ts';
 import type { Past } from './past.ts';
 import type { ScaledClock } from './scaled-clock.ts';
+import { type Scenes, StoryTeller, stories } from './stories.ts';
 
 export interface PlayerOptions {
   kube: Kube;
   clock: ScaledClock;
+  /** Paces stories. */
+  real: Clock;
   decisions: DecisionRing;
   past: Past;
   info(): AnswerParts['info'];
@@ -31,14 +34,23 @@ const faultsNamed: Readonly<Record<string, (zone: string) => KwokFaults>> = {
   'launches fail': () => ({ insufficientCapacity: [{}] }),
   'nodes ill': () => ({ notReady: [{ percent: 20, after: '1m' }] }),
   throttle: () => ({ throttling: { percent: 60 } }),
+  'never join': () => ({ registration: {} }),
 };
 
-export function upPlayer({ kube, clock, decisions, past, info, rest }: PlayerOptions): PlayerState {
+export function upPlayer({ kube, clock, real, decisions, past, info, rest }: PlayerOptions): PlayerState {
   const active = new Set<string>();
-  const state = () => ({ speed: clock.speed, paused: clock.paused, faults: [...active], ...past.bounds() });
+  const state = () => ({
+    speed: clock.speed,
+    paused: clock.paused,
+    faults: [...active],
+    ...past.bounds(),
+    ...(teller.now !== undefined && { story: teller.now }),
+  });
   const mark = (message: string): void => {
     decisions.add({ what: 'config', objects: [], reasons: [{ code: 'Player', message }] });
   };
+
+  const teller = new StoryTeller(real, mark);
 
   const setFaults = async (): Promise<void> => {
     const { items } = await kube.list(resources.nodes);
@@ -60,11 +72,36 @@ export function upPlayer({ kube, clock, decisions, past, info, rest }: PlayerOpt
     }
   };
 
+  const setFault = async (fault: string, on: boolean): Promise<void> => {
+    if (on) active.add(fault);
+    else active.delete(fault);
+    await setFaults();
+  };
+  const scenes: Scenes = {
+    kube,
+    fault: setFault,
+    async speed(factor) {
+      clock.setSpeed(factor);
+      clock.setPaused(false);
+      await rest();
+    },
+    async scale(workload, factor) {
+      const [namespace = '', name = ''] = workload.split('/');
+      const { spec } = await kube.get(resources.deployments, { name, namespace });
+      const count = spec?.replicas ?? 0;
+      await scale(workload, Math.min(mostReplicas, Math.max(1, Math.round(count * factor))));
+      return count;
+    },
+    replicas: scale,
+  };
+
   return {
     state,
     async act(order) {
       const given = (typeof order === 'object' && order !== null ? order : {}) as Record<string, unknown>;
-      const { speed, paused, fault, on, workload, replicas, seek } = given;
+      const { speed, paused, fault, on, workload, replicas, seek, story } = given;
+      if (story === null) await teller.end();
+      else if (story !== undefined) await teller.start(storyNamed(story), scenes);
       if (seek === null) past.now();
       else if (seek !== undefined) await past.seek(momentOf(seek), info(), decisions);
       if (speed !== undefined) {
@@ -86,9 +123,7 @@ export function upPlayer({ kube, clock, decisions, past, info, rest }: PlayerOpt
           const names = Object.keys(faultsNamed).join(', ');
           throw new ApiError(400, 'BadRequest', `there is no fault ${fault}`, `one of ${names}`);
         }
-        if (on === false) active.delete(fault);
-        else active.add(fault);
-        await setFaults();
+        await setFault(fault, on !== false);
         mark(`fault ${fault}: ${on === false ? 'off' : 'on'}`);
       }
       if (typeof workload === 'string') {
@@ -102,6 +137,12 @@ export function upPlayer({ kube, clock, decisions, past, info, rest }: PlayerOpt
       return { apiVersion: 'kerf/v1', kind: 'Player', ...state() };
     },
   };
+}
+
+function storyNamed(given: unknown): string {
+  if (typeof given === 'string' && Object.hasOwn(stories, given)) return given;
+  const names = Object.keys(stories).join(', ');
+  throw new ApiError(400, 'BadRequest', `there is no story ${String(given)}`, `one of ${names}`);
 }
 
 function together(all: readonly KwokFaults[]): KwokFaults {

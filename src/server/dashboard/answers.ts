@@ -21,6 +21,7 @@ import {
 import type { MadeAgain } from '../recording/recorded-day.ts';
 import { ApiError } from './api-error.ts';
 import type { LiveView } from './live-view.ts';
+import type { UsageView } from './usage.ts';
 
 export interface DashboardInfo {
   mode: 'up' | 'controller' | 'shadow' | 'outside' | 'recording';
@@ -63,6 +64,8 @@ export interface AnswerParts {
   info: DashboardInfo;
   /** The findings of `kerf doctor -o json`. */
   findings?: () => Promise<object>;
+  /** What nodes really use; absent where no one asks. */
+  usage?: () => Promise<UsageView>;
   /** Absent: nothing is recorded, or it is too much to be read in this process. */
   kept?: Kept;
   /** Where it is recorded, for the command that reads it. */
@@ -75,7 +78,7 @@ const document = <T extends object>(kind: string, body: T) => ({ apiVersion: 'ke
 export const pageSize = 200;
 export const limits = { viewers: 20, page: pageSize, series: seriesLimits, whatIfBytes: 256 * 1024 };
 
-export function infoDocument({ context, decisions, info, live, findings, kept }: AnswerParts): object {
+export function infoDocument({ context, decisions, info, live, findings, kept, usage }: AnswerParts): object {
   const { mode, cluster, build, player } = info;
   return document('Info', {
     mode,
@@ -90,6 +93,7 @@ export function infoDocument({ context, decisions, info, live, findings, kept }:
       apply: mode === 'up',
       doctor: findings !== undefined,
       snapshots: kept !== undefined,
+      usage: usage !== undefined,
     },
     limits,
     provider: context.cloud.name,
@@ -221,21 +225,26 @@ function isAbout({ objects, pods }: Decision, name: string): boolean {
 /** With what followed from it. */
 export function decisionDocument(parts: AnswerParts, id: string): object {
   const { decisions } = parts;
-  const decision = decisionNamed(parts, id);
+  const decision = decisions?.get(id);
+  if (decision === undefined) {
+    const fix = 'only the last decisions are kept, in memory';
+    throw new ApiError(404, 'NotFound', `there is no decision ${id}`, fix);
+  }
   const ledTo = [...(decisions?.all() ?? [])].filter(({ cause }) => cause === id).map((each) => each.id);
   return { apiVersion: 'kerf/v1', ...decision, ...(ledTo.length > 0 && { ledTo }) };
 }
 
-function decisionNamed({ decisions }: AnswerParts, id: string): Decision {
-  const decision = decisions?.get(id);
-  if (decision !== undefined) return decision;
-  throw new ApiError(404, 'NotFound', `there is no decision ${id}`, 'only the last decisions are kept, in memory');
+/** The name of what it looked at. A decision that is forgotten may be in the recording. */
+function snapshotNamed(parts: AnswerParts, id: string): string {
+  const decision = parts.decisions?.get(id);
+  if (decision === undefined) throw notKept(parts, id);
+  if (decision.snapshot === undefined) throw ApiError.notFound(`${id} was not made from a snapshot`);
+  return decision.snapshot;
 }
 
 /** What the decision looked at; `kerf plan --snapshot` and `kerf explain --snapshot` read it. */
 export async function decisionSnapshot(parts: AnswerParts, id: string): Promise<object> {
-  const { snapshot } = decisionNamed(parts, id);
-  if (snapshot === undefined) throw ApiError.notFound(`${id} was not made from a snapshot`);
+  const snapshot = snapshotNamed(parts, id);
   const kept = await parts.kept?.snapshotOf(snapshot);
   if (kept === undefined) throw notKept(parts, id);
   return kept;
@@ -243,8 +252,7 @@ export async function decisionSnapshot(parts: AnswerParts, id: string): Promise<
 
 /** The decision made again from what it looked at, and whether the answer is the same, byte for byte. */
 export async function decisionAgain(parts: AnswerParts, id: string): Promise<object> {
-  const { snapshot } = decisionNamed(parts, id);
-  if (snapshot === undefined) throw ApiError.notFound(`${id} was not made from a snapshot`);
+  const snapshot = snapshotNamed(parts, id);
   const again = await parts.kept?.madeAgain(snapshot);
   if (again === undefined) throw notKept(parts, id);
   return document('Replay', { decision: id, snapshot, equal: again.isEqual, ...(!again.isEqual && again) });

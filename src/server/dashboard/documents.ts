@@ -40,6 +40,12 @@ const documents: Readonly<Record<string, Readonly<Record<number, Handler>>>> = {
     },
   },
   series: { 0: (options, _, query) => seriesDocument(options, query) },
+  usage: {
+    0: ({ usage }) => {
+      if (usage !== undefined) return usage();
+      throw new ApiError(404, 'NotFound', 'usage is not read here', '`kerf dashboard` reads it from metrics.k8s.io');
+    },
+  },
   shadow: {
     0: ({ shadow }) => {
       if (shadow !== undefined) return shadow();
@@ -55,7 +61,7 @@ const documents: Readonly<Record<string, Readonly<Record<number, Handler>>>> = {
 };
 
 /** Documents that say nothing of nodes and pods: answered without looking at them. */
-const withoutRows = new Set(['info', 'decisions', 'series', 'shadow', 'findings']);
+const withoutRows = new Set(['info', 'decisions', 'series', 'shadow', 'findings', 'usage']);
 
 /** The document at the address whose words these are; throws an `ApiError` where there is none. */
 export async function documentAt(

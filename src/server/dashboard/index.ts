@@ -4,5 +4,6 @@ export { type DashboardOptions, type DashboardServer, type Scene, serveDashboard
 export { documentAt } from './documents.ts';
 export { LiveView } from './live-view.ts';
 export { Token } from './token.ts';
-export { type Finding, WhatIfs } from './what-if.ts';
+export { Usage, type UsageView } from './usage.ts';
+export { type DayCompared, type Finding, WhatIfs } from './what-if.ts';
 export { readManifests } from './what-if-changes.ts';

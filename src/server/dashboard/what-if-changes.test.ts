@@ -3,7 +3,7 @@ import type { Snapshot } from '../../core/index.ts';
 import { changedSnapshot } from './what-if-changes.ts';
 
 const snapshot = { apiVersion: 'kerf/v1', kind: 'Snapshot', objects: { items: [] } } as unknown as Snapshot;
-const order = { removeNodes: [], zoneGone: '', spotPriceFactor: 1, scale: [] };
+const order = { removeNodes: [], zoneGone: '', spotPriceFactor: 1, scale: [], day: false };
 
 test.each([
   ['brackets', '['.repeat(200_000)],

@@ -14,6 +14,8 @@ export interface Order {
   zoneGone: string;
   spotPriceFactor: number;
   scale: { workload: string; factor: number }[];
+  /** Of the recorded day, rather than of the cluster as it is. */
+  day: boolean;
 }
 
 export interface Changed {
@@ -43,6 +45,7 @@ export function orderOf(body: unknown): Order {
   return {
     manifests: typeof given['manifests'] === 'string' ? given['manifests'] : '',
     removeNodes: texts(given['removeNodes']),
+    day: given['day'] === true,
     zoneGone: typeof given['zoneGone'] === 'string' ? given['zoneGone'] : '',
     spotPriceFactor: factor,
     scale: scale.map((each) => ({ workload: String(each.workload), factor: Number(each.factor) || 1 })),

@@ -1,11 +1,12 @@
 // What if: the cluster as it is with some changes, planned and judged beside the cluster as it is. One at a time, in slices,
 // with a limit; nothing is written anywhere.
+import type { NodePool } from '../../api/index.ts';
 import { type Clock, inSlices, messageOf } from '../../base/index.ts';
 import type { ControllerContext } from '../../controllers/index.ts';
 import { nodeVerdicts, type Plan, Round, type Snapshot } from '../../core/index.ts';
 import { ApiError } from './api-error.ts';
 import type { LiveView } from './live-view.ts';
-import { type Changed, changedSnapshot, orderOf } from './what-if-changes.ts';
+import { type Changed, changedSnapshot, orderOf, readManifests } from './what-if-changes.ts';
 
 const limitMs = 60_000;
 const mostNames = 50;
@@ -25,6 +26,23 @@ interface Side {
   goingPerHour: number;
 }
 
+/** A recorded day played twice, with its own NodePools and with others. */
+export interface DayCompared {
+  from: string;
+  to: string;
+  before: DaySide;
+  after: DaySide;
+}
+
+interface DaySide {
+  dollars: number;
+  evictions: number;
+  launched: number;
+  removed: number;
+  mostNodes: number;
+  podHoursWithoutPlace: number;
+}
+
 export interface WhatIfResult {
   apiVersion: 'kerf/v1';
   kind: 'WhatIfResult';
@@ -41,6 +59,7 @@ export interface WhatIfResult {
   moved?: number;
   newNodes?: { instanceType: string; zone: string; capacityType: string; pricePerHour: number; pods: number }[];
   drift?: { nodePool: string; nodes: string[] }[];
+  day?: DayCompared;
   tookMs?: number;
 }
 
@@ -50,6 +69,8 @@ export interface WhatIfOptions {
   real: Clock;
   /** What `kerf validate` finds in manifests. */
   validate?: (text: string) => Promise<Finding[]>;
+  /** Plays what was recorded with other NodePools; absent where nothing is. `goOn` throws when it is to end. */
+  day?: (pools: readonly NodePool[], goOn: () => void) => Promise<DayCompared>;
 }
 
 export class WhatIfs {
@@ -106,7 +127,7 @@ export class WhatIfs {
     run: { id: string; isCancelled: boolean },
     order: ReturnType<typeof orderOf>,
   ): Promise<WhatIfResult> {
-    const { live, real, validate } = this.options;
+    const { live, real, validate, day } = this.options;
     const startedMs = real.now();
     const base = { apiVersion: 'kerf/v1' as const, kind: 'WhatIfResult' as const, id: run.id };
     const findings = order.manifests === '' ? [] : ((await validate?.(order.manifests)) ?? []);
@@ -119,6 +140,16 @@ export class WhatIfs {
     });
     if (findings.some(({ severity }) => severity === 'error')) {
       return { ...base, state: 'failed', message: 'the manifests have errors', findings };
+    }
+    if (order.day) {
+      if (day === undefined) return { ...base, state: 'failed', message: 'nothing is recorded here', findings };
+      const pools = readManifests(order.manifests).filter(({ kind }) => kind === 'NodePool') as unknown as NodePool[];
+      if (pools.length === 0)
+        return { ...base, state: 'failed', message: 'write the NodePool to compare with', findings };
+      const compared = await day(pools, () => {
+        if (isOver()) throw new Error(ended().message);
+      });
+      return { ...base, state: 'done', findings, day: compared, tookMs: Math.round(real.now() - startedMs) };
     }
     const { snapshot } = await live.looks.look();
     let changed: Changed;

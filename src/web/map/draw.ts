@@ -12,6 +12,8 @@ export interface DrawOptions {
   palette: Palette;
   cells: ReadonlyMap<number, Cell[]>;
   colourBy: ColourBy;
+  /** By node: cpu in thousandths and memory in MiB that are really used. */
+  usage: Readonly<Record<string, [number, number]>>;
   selected: string | undefined;
   hovered: string | undefined;
   /** Nodes the filter leaves; others are drawn faintly. */
@@ -99,6 +101,7 @@ function drawNode(
     }
     drawBands(context, inner, row, options, height >= detail.pods);
   } else drawBars(context, { x, y, width, height }, row, palette);
+  drawUsage(context, box, row, options);
   if (head > 0) drawTitle(context, box, row, palette);
   const edge = row.state === 'notReady' ? palette.verdicts.going : palette.verdicts[wording.class];
   const isMarked = wording.class === 'held' || wording.class === 'going' || row.state === 'notReady';
@@ -117,6 +120,17 @@ function drawNode(
     context.lineWidth = row.name === options.selected ? 2.5 : 1.5;
     context.strokeRect(x - 1.5, y - 1.5, width + 3, height + 3);
   }
+}
+
+/** A line along the bottom: the larger of the shares of cpu and memory that are in use. Only where there is room for it. */
+function drawUsage(context: CanvasRenderingContext2D, box: Box, row: NodeRow, { usage, palette }: DrawOptions): void {
+  const used = usage[row.name];
+  if (used === undefined || box.height < detail.bands) return;
+  const share = Math.max(row.cpu === 0 ? 0 : used[0] / row.cpu, row.memory === 0 ? 0 : used[1] / row.memory);
+  context.fillStyle = palette.paper;
+  context.fillRect(box.x + 1, box.y + box.height - 5, box.width - 2, 4);
+  context.fillStyle = palette.ink;
+  context.fillRect(box.x + 1, box.y + box.height - 4, Math.min(1, share) * (box.width - 2), 3);
 }
 
 function drawTitle(context: CanvasRenderingContext2D, box: Box, row: NodeRow, palette: Palette): void {

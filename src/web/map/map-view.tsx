@@ -7,7 +7,7 @@ import { filterOf } from '../filter.ts';
 import { cores, counted, gibibytes, perHour, span } from '../format.ts';
 import { Empty } from '../parts/parts.tsx';
 import { route, setQuery } from '../route.ts';
-import { cluster, info, timeMs, totals, version } from '../store.ts';
+import { cluster, info, timeMs, totals, usage, version } from '../store.ts';
 import { wordingFor } from '../words.ts';
 import { type ColourBy, draw, sentenceOf } from './draw.ts';
 import { type Box, boxAt, type GroupBy, type Layout, layOut, neighbour } from './layout.ts';
@@ -187,6 +187,12 @@ function Key() {
         <span class="swatch hatch" />
         free
       </li>
+      {usage.value?.served === true && cluster.shown.cells.size > 0 && (
+        <li>
+          <span class="swatch in-use" />
+          really in use
+        </li>
+      )}
       <li class="marks">
         <span class="mark held">■ held</span> <span class="mark going">✕ going</span>{' '}
         <span class="mark coming">↑ coming</span>
@@ -246,6 +252,7 @@ function Canvas({ rows, selected }: { rows: readonly NodeRow[]; selected: string
       palette: paletteNow(),
       cells: cluster.shown?.cells ?? new Map(),
       colourBy: (query.get('colour') ?? 'workload') as ColourBy,
+      usage: usage.peek()?.nodes ?? {},
       selected,
       hovered: hovered.peek()?.nodes[0]?.name,
       isShown,

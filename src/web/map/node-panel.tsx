@@ -5,7 +5,7 @@ import type { NodeVerdict } from '../documents.ts';
 import { cores, counted, gibibytes, perHour, span } from '../format.ts';
 import { Copy, sinceMs, useDocument } from '../parts/parts.tsx';
 import { hrefOf, setQuery } from '../route.ts';
-import { cluster, timeMs, version } from '../store.ts';
+import { cluster, timeMs, usage, version } from '../store.ts';
 import { glyphs, wordingFor } from '../words.ts';
 import { colourOf, paletteNow } from './palette.ts';
 
@@ -46,6 +46,7 @@ export function NodePanel({ name }: { name: string }) {
 }
 
 function Facts({ row }: { row: NodeRow }) {
+  const used = usage.value?.nodes[row.name];
   return (
     <>
       <p class="facts">
@@ -61,19 +62,32 @@ function Facts({ row }: { row: NodeRow }) {
         room={row.cpu}
         text={`${cores(row.cpuUsed)} of ${cores(row.cpu)} cores requested`}
       />
+      {used !== undefined && <Bar label="" isUsage used={used[0]} room={row.cpu} text={`${cores(used[0])} in use`} />}
       <Bar
         label="memory"
         used={row.memoryUsed}
         room={row.memory}
         text={`${gibibytes(row.memoryUsed)} of ${gibibytes(row.memory)} GiB requested`}
       />
+      {used !== undefined && (
+        <Bar label="" isUsage used={used[1]} room={row.memory} text={`${gibibytes(used[1])} in use`} />
+      )}
+      {usage.value?.served === false && <p class="faint">What it really uses is unknown: {usage.value.message}.</p>}
     </>
   );
 }
 
-function Bar({ label, used, room, text }: { label: string; used: number; room: number; text: string }) {
+interface BarParts {
+  label: string;
+  used: number;
+  room: number;
+  text: string;
+  isUsage?: boolean;
+}
+
+function Bar({ label, used, room, text, isUsage = false }: BarParts) {
   return (
-    <div class="meter">
+    <div class={isUsage ? 'meter usage' : 'meter'}>
       <span class="name">{label}</span>
       <span class="track">
         <span class="fill" style={{ width: `${room === 0 ? 0 : Math.min(100, (used / room) * 100)}%` }} />

@@ -2,11 +2,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { decisionText } from '../../view/decision-text.ts';
-import { read } from '../api.ts';
+import { read, send } from '../api.ts';
 import type { Decision, DecisionList } from '../documents.ts';
 import { clockTime, money, perHour, span } from '../format.ts';
 import { Copy, Empty } from '../parts/parts.tsx';
-import { hrefOf, route, setQuery } from '../route.ts';
+import { go, hrefOf, route, setQuery } from '../route.ts';
 import { info, recent, timeMs } from '../store.ts';
 import { decisionWords } from '../words.ts';
 
@@ -224,7 +224,47 @@ function Details({ decision }: { decision: Decision }) {
       </p>
       <p class="actions">
         <Copy text={JSON.stringify(decision, undefined, 2)} label="copy JSON" />
+        {snapshot !== undefined && <FromSnapshot decision={decision} />}
+        {info.value?.recorded !== undefined && (
+          <button
+            type="button"
+            class="small"
+            onClick={() => void send('player', { seek: Date.parse(decision.time) }).then(() => go('map'))}
+          >
+            the cluster at that moment
+          </button>
+        )}
       </p>
     </div>
+  );
+}
+
+/** What it looked at, to keep, and the decision made again from it; where it is not kept, the command that has it. */
+function FromSnapshot({ decision: { id } }: { decision: Decision }) {
+  const answer = useSignal('');
+  if (info.value?.capabilities.snapshots !== true) {
+    return <Copy text={`kerf replay FILE --at ${id}`} label="copy kerf replay" />;
+  }
+  const replay = async (): Promise<void> => {
+    answer.value = 'making it again …';
+    try {
+      const { equal } = await read<{ equal: boolean }>(`decisions/${id}/replay`);
+      answer.value = equal ? 'made again: equal, byte for byte' : 'made again: it differs';
+    } catch (error) {
+      answer.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="small" onClick={() => void replay()}>
+        replay
+      </button>
+      <a class="small button" href={`kerf/v1/decisions/${id}/snapshot`} download={`${id}.snapshot.json`}>
+        download snapshot
+      </a>
+      <span class="faint" role="status">
+        {answer.value}
+      </span>
+    </>
   );
 }

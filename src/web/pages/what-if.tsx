@@ -4,10 +4,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { RequestFailed, read, send } from '../api.ts';
 import type { WhatIfResult } from '../documents.ts';
-import { counted, perHour } from '../format.ts';
+import { clockTime, counted, perHour } from '../format.ts';
 import { Copy } from '../parts/parts.tsx';
 import { route } from '../route.ts';
-import { cluster, whatIf } from '../store.ts';
+import { cluster, info, whatIf } from '../store.ts';
 
 export function WhatIf() {
   const { query } = route.value;
@@ -30,11 +30,12 @@ export function WhatIf() {
     .filter((each) => each !== '')
     .sort();
   const workloads = [...(cluster.shown?.dictionaries.workload ?? [])].sort();
-  const run = async (): Promise<void> => {
+  const run = async (day = false): Promise<void> => {
     failed.value = undefined;
     try {
       const started = await send<WhatIfResult>('what-if', {
         manifests: text.value,
+        ...(day && { day }),
         ...(remove.value !== '' && { removeNodes: [remove.value] }),
         ...(zone.value !== '' && { zoneGone: zone.value }),
         ...(factor.value !== '1' && { spotPriceFactor: Number(factor.value) }),
@@ -127,6 +128,16 @@ export function WhatIf() {
           <button type="button" class="primary" disabled={result?.state === 'running'} onClick={() => void run()}>
             {result?.state === 'running' ? 'planning …' : 'run'}
           </button>
+          {info.value?.recorded !== undefined && (
+            <button
+              type="button"
+              disabled={result?.state === 'running' || text.value === ''}
+              title="The recorded pods twice from the beginning: with the NodePools as they were, and with this one"
+              onClick={() => void run(true)}
+            >
+              compare the recorded time
+            </button>
+          )}
           {text.value !== '' && (
             <Copy text={`kubectl apply -f - <<'EOF'\n${text.value}\nEOF`} label="copy kubectl apply" />
           )}
@@ -182,6 +193,7 @@ function Result({ result }: { result: WhatIfResult }) {
           </tbody>
         </table>
       )}
+      {result.day !== undefined && <Day day={result.day} />}
       {(result.moved ?? 0) > 0 && <p>{counted(result.moved ?? 0, 'pod')} would have to move.</p>}
       {drift.map(({ nodePool, nodes }) => (
         <p key={nodePool}>
@@ -202,6 +214,46 @@ function Result({ result }: { result: WhatIfResult }) {
         </ul>
       )}
       {result.tookMs !== undefined && <p class="faint">{(result.tookMs / 1000).toFixed(1)} s</p>}
+    </>
+  );
+}
+
+/** The same pods under two configurations. */
+function Day({ day: { from, to, before, after } }: { day: NonNullable<WhatIfResult['day']> }) {
+  const hours = (Date.parse(to) - Date.parse(from)) / 3_600_000;
+  const daily = (dollars: number): number => (hours > 0 ? (dollars / hours) * 24 : 0);
+  return (
+    <>
+      <table class="plain figures-table">
+        <caption class="faint">
+          The pods of {clockTime(from)} to {clockTime(to)}, played twice from no nodes at all
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col" />
+            <th scope="col" class="right">
+              A: as it was
+            </th>
+            <th scope="col" class="right">
+              B: with the change
+            </th>
+            <th scope="col" class="right">
+              difference
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          <Line name="dollars" before={before.dollars} after={after.dollars} isMoney />
+          <Line name="dollars a day" before={daily(before.dollars)} after={daily(after.dollars)} isMoney />
+          <Line name="pods moved" before={before.evictions} after={after.evictions} />
+          <Line name="nodes launched" before={before.launched} after={after.launched} />
+          <Line name="nodes removed" before={before.removed} after={after.removed} />
+          <Line name="most nodes at once" before={before.mostNodes} after={after.mostNodes} />
+        </tbody>
+      </table>
+      <p class="faint">
+        Without drift, expiry and interruptions; nodes join at once. As `kerf replay --with` plays it.
+      </p>
     </>
   );
 }

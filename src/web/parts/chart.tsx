@@ -28,7 +28,7 @@ export function Chart({ data }: { data: SeriesView }) {
       width: 1.5,
       points: { show: false },
       ...(fill !== undefined && { fill }),
-      value: (_, value) => (value === null || value === undefined ? '' : perHour(value)),
+      value: (_, value) => (value === null || value === undefined ? '–' : perHour(value)),
     });
     const font = `11px ${getComputedStyle(element).fontFamily}`;
     const axis = {
@@ -43,7 +43,7 @@ export function Chart({ data }: { data: SeriesView }) {
       height,
       legend: { live: true },
       series: [
-        { label: 'time', value: (_, value) => (value === null || value === undefined ? '' : time(value)) },
+        { label: 'at', value: (_, value) => (value === null || value === undefined ? '–' : time(value)) },
         line('now', palette.workloads[0] as string, `${palette.workloads[0]}22`),
         line('going', palette.verdicts.going),
         line('held', palette.verdicts.held),
