@@ -82,7 +82,7 @@ export default defineConfig({
         testTimeout: 1_200_000,
       }),
       // What is measured by the wall clock or over a long time wants a machine that does nothing else: `npm run soak`.
-      project('quiet', ['test/campaigns/**/*.quiet.test.ts'], {
+      project('quiet', ['test/{campaigns,browser}/**/*.quiet.test.ts'], {
         ...slow,
         globalSetup: [controlPlane, awsEmulator],
         exclude: [],

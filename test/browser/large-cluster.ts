@@ -1,6 +1,7 @@
 // A large cluster behind a dashboard, in a process of its own: `large-cluster.ts NODES PODS_PER_NODE CHANGES_PER_SECOND`. Its
 // objects are in memory, in four pools with budgets, PodDisruptionBudgets and pods that must not be disrupted, and pods come
 // and go as often as asked for. Sends its address to whoever started it; no controller runs.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { raggedFleet } from '../../bench/workloads/fleets.ts';
 import { seeded } from '../../bench/workloads/random.ts';
@@ -10,6 +11,7 @@ import type { Cloud, Resource } from '../../src/ports/index.ts';
 import { Manager, RealClock } from '../../src/runtime/index.ts';
 import {
   assemble,
+  growSlowly,
   LiveView,
   parseSettings,
   ShownKube,
@@ -142,6 +144,19 @@ async function keepChanging(): Promise<void> {
   }
 }
 if (changesPerSecond > 0) void keepChanging();
+/** What its thread and its memory came to since it was last asked; garbage is collected first where that is possible. */
+const delays = monitorEventLoopDelay({ resolution: 5 });
+delays.enable();
+process.on('message', () => {
+  const [p50Ms = 0, p99Ms = 0] = [50, 99].map((share) => delays.percentile(share) / 1e6 - 5);
+  const maxMs = delays.max / 1e6 - 5;
+  globalThis.gc?.();
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const cpu = process.cpuUsage();
+  process.send?.({ p50Ms, p99Ms, maxMs, rss, heap: heapUsed + external, cpuMs: (cpu.user + cpu.system) / 1000 });
+  delays.reset();
+});
+growSlowly({ clock });
 process.on('disconnect', () => process.exit(0));
 running.catch((error: unknown) => {
   process.stderr.write(`${messageOf(error)}\n`);
