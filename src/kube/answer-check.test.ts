@@ -40,6 +40,13 @@ describe('a body that says 200 is a list only if it says so itself', () => {
     expect(checkedList(list({ items: [] }), 'NodeClaim', '').items).toEqual([]);
   });
 
+  test('a list of measurements, which are not stored, has no version and is taken all the same', () => {
+    const items = [{ metadata: { name: 'a' }, usage: { cpu: '1' } }];
+    const body = { kind: 'NodeMetricsList', metadata: {}, items };
+    expect(checkedList(body, 'NodeMetrics', 'list nodes').items).toEqual(items);
+    expect(() => checkedList({ ...body, kind: 'List' }, 'NodeMetrics', 'list nodes')).toThrow();
+  });
+
   test('whatever the body is, it is a list of that kind or an error that may be tried again', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (body) => {

@@ -20,7 +20,8 @@ export interface CheckedList {
 export function checkedList(answer: unknown, kind: string, call: string): CheckedList {
   const { kind: said, metadata, items = null } = (isRecord(answer) ? answer : {}) as RawList;
   const wanted = `a ${kind}List`;
-  const version = isRecord(metadata) ? metadata.resourceVersion : undefined;
+  const version =
+    (isRecord(metadata) ? metadata.resourceVersion : undefined) ?? (isMeasured(kind) ? measured : undefined);
   if (said !== `${kind}List` || typeof version !== 'string' || version === '') throw notAnAnswer(answer, wanted, call);
   // Go writes an empty list as null.
   if (items !== null && !Array.isArray(items)) throw notAnAnswer(answer, wanted, call);
@@ -37,6 +38,10 @@ export function checkedList(answer: unknown, kind: string, call: string): Checke
     ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
   };
 }
+
+/** Measurements (NodeMetrics, PodMetrics) are not stored and have no version; nothing is decided by them. */
+const isMeasured = (kind: string): boolean => kind.endsWith('Metrics');
+const measured = '0';
 
 /** One object of this kind, as reads and writes return it; the one at `ref`, where one was asked for. */
 export function checkedObject(answer: unknown, kind: string, call: string, ref?: ObjectRef): KubeObject {

@@ -72,7 +72,9 @@ function Facts({ row }: { row: NodeRow }) {
       {used !== undefined && (
         <Bar label="" isUsage used={used[1]} room={row.memory} text={`${gibibytes(used[1])} in use`} />
       )}
-      {usage.value?.served === false && <p class="faint">What it really uses is unknown: {usage.value.message}.</p>}
+      {usage.value?.served === false && (
+        <p class="faint">What it really uses is unknown: {usage.value.message?.slice(0, 120)}.</p>
+      )}
     </>
   );
 }
