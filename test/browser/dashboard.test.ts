@@ -1,7 +1,8 @@
 // The dashboard as a person uses it, in a real browser, on a simulated cluster of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { runKerf } from '../cli/run-kerf.ts';
@@ -16,6 +17,7 @@ let child: ChildProcess;
 let url = '';
 let port = 0;
 let output = '';
+const folder = mkdtempSync(join(tmpdir(), 'kerf-dashboard-'));
 
 function startUp(): void {
   output = '';
@@ -29,6 +31,8 @@ function startUp(): void {
     String(port),
     '--dashboard-port',
     String(port + 1),
+    '--record',
+    join(folder, 'day.gz'),
   ]);
   child.stdout?.setEncoding('utf8').on('data', (text: string) => void (output += text));
 }
@@ -67,6 +71,8 @@ beforeAll(async () => {
 // Whatever a test before did or failed to do, each begins with a cluster that runs.
 beforeEach(async () => {
   const { faults } = await read<{ faults: string[] }>('info');
+  await play({ story: null });
+  await play({ seek: null });
   for (const fault of faults) await play({ fault, on: false });
   await play({ speed: 5 });
   await play({ paused: false });
@@ -74,6 +80,7 @@ beforeEach(async () => {
 afterAll(async () => {
   child.kill('SIGKILL');
   await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Where no browser is available, tests say so and end; `openBrowser` has said why. */
@@ -195,6 +202,76 @@ inBrowser('the player pauses and speeds up, and a fault shows', async (own) => {
   await page.getByText('60×').first().waitFor();
   await page.getByRole('button', { name: 'throttle' }).click();
   await page.getByRole('button', { name: 'throttle', pressed: true }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('a story tells what happens, and can be ended', async (own) => {
+  const { page, complaints, close } = await visit(own, url);
+  await page.getByRole('combobox', { name: 'Story' }).selectOption('lost zone');
+  await page.getByText(/lost zone.*1 of 4: A zone is lost/).waitFor();
+  await page.getByRole('button', { name: 'zone out', pressed: true }).waitFor();
+  await page.getByRole('combobox', { name: 'Story' }).selectOption('');
+  await page.getByRole('button', { name: 'zone out', pressed: false }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('the slider goes back to what was, and back to now', async (own) => {
+  const { page, complaints, close } = await visit(own, url);
+  const { recorded, time } = await read<{ recorded: { fromMs: number }; time: string }>('info');
+  const slider = page.getByRole('slider', { name: 'Moment' });
+  await slider.focus();
+  await page.keyboard.press('Home');
+  await page.getByText('The cluster as it was at').waitFor();
+  const then = await read<{ time: string; isPast: boolean }>('info');
+  expect(then.isPast).toBe(true);
+  expect(Date.parse(then.time)).toBeLessThan(recorded.fromMs + 60_000);
+  expect(Date.parse(then.time)).toBeLessThan(Date.parse(time));
+  expect(await page.getByRole('group', { name: 'Faults' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'back to now' }).click();
+  await page.getByRole('group', { name: 'Faults' }).waitFor();
+  expect(Date.parse((await read<{ time: string }>('info')).time)).toBeGreaterThanOrEqual(Date.parse(time));
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('a decision is made again and is equal, and what it looked at can be kept and planned from', async (own) => {
+  const { items } = await read<{ items: { id: string }[] }>('decisions?what=launch');
+  const id = items.at(-1)?.id ?? '';
+  const { page, complaints, close } = await visit(own, `${url}/#/decisions/${id}`);
+  await page.getByRole('button', { name: 'replay' }).click();
+  await page.getByText('made again: equal, byte for byte').waitFor();
+  const coming = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'download snapshot' }).click();
+  const file = await (await coming).path();
+  const planned = await runKerf(['plan', '--snapshot', file, '-o', 'json']);
+  expect(JSON.parse(planned.out)).toMatchObject({ kind: 'Plan' });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('two configurations are compared over the recorded time', async (own) => {
+  const { page, complaints, close } = await visit(own, `${url}/#/what-if?pool=default`);
+  await expect.poll(() => page.getByRole('textbox', { name: 'manifests' }).inputValue()).toContain('NodePool');
+  await page.getByRole('button', { name: 'compare the recorded time' }).click();
+  await page.getByRole('columnheader', { name: 'B: with the change' }).waitFor({ timeout: 60_000 });
+  await page.getByRole('cell', { name: 'dollars a day' }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('what a node really uses stands beside what its pods request', async (own) => {
+  const { columns } = await read<{ columns: { name: string[]; pods: number[] } }>('nodes');
+  const name = columns.name[columns.pods.findIndex((pods) => pods > 3)] ?? '';
+  const { page, complaints, close } = await visit(own, `${url}/#/map?node=${name}`);
+  await page.getByText(/cores requested/).waitFor();
+  await page
+    .getByText(/in use$/)
+    .first()
+    .waitFor();
+  await page.getByText('really in use').waitFor();
+  expect(await page.title()).toBe('Map · simulated · Kerf');
   expect(complaints).toEqual([]);
   await close();
 });

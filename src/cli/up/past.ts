@@ -15,6 +15,7 @@ export class Past {
   private view: RecordedView | undefined;
   private ending: AbortController | undefined;
   private shown: Scene | undefined;
+  private tail: Promise<void> = Promise.resolve();
 
   constructor({ recording, clock, real }: { recording: Controllers['recording']; clock: Clock; real: Clock }) {
     this.recording = recording;
@@ -35,8 +36,14 @@ export class Past {
     return { recorded: { fromMs, toMs: this.clock.now() }, ...(this.shown !== undefined && { isPast: true }) };
   }
 
-  /** Shows the cluster as it was. */
-  async seek(ms: number, info: AnswerParts['info'], decisions: Controllers['decisions']): Promise<void> {
+  /** Shows the cluster as it was. One after the other: a slider that is dragged asks again before the first answer. */
+  seek(ms: number, info: AnswerParts['info'], decisions: Controllers['decisions']): Promise<void> {
+    const sought = this.tail.then(() => this.show(ms, info, decisions));
+    this.tail = sought.catch(() => undefined);
+    return sought;
+  }
+
+  private async show(ms: number, info: AnswerParts['info'], decisions: Controllers['decisions']): Promise<void> {
     if (this.recording === undefined) {
       throw new ApiError(409, 'NotRecorded', 'the past is not recorded', 'start with --record FILE');
     }
@@ -53,7 +60,8 @@ export class Past {
     };
   }
 
-  now(): void {
+  async now(): Promise<void> {
+    await this.tail;
     this.shown = undefined;
     this.ending?.abort();
     this.ending = undefined;

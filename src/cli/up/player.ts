@@ -102,7 +102,7 @@ export function upPlayer({ kube, clock, real, decisions, past, info, rest }: Pla
       const { speed, paused, fault, on, workload, replicas, seek, story } = given;
       if (story === null) await teller.end();
       else if (story !== undefined) await teller.start(storyNamed(story), scenes);
-      if (seek === null) past.now();
+      if (seek === null) await past.now();
       else if (seek !== undefined) await past.seek(momentOf(seek), info(), decisions);
       if (speed !== undefined) {
         const wanted = Number(speed);

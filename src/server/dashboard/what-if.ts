@@ -9,6 +9,8 @@ import type { LiveView } from './live-view.ts';
 import { type Changed, changedSnapshot, orderOf, readManifests } from './what-if-changes.ts';
 
 const limitMs = 60_000;
+/** A recorded day is planned through twice. */
+const dayLimitMs = 600_000;
 const mostNames = 50;
 
 export interface Finding {
@@ -131,11 +133,12 @@ export class WhatIfs {
     const startedMs = real.now();
     const base = { apiVersion: 'kerf/v1' as const, kind: 'WhatIfResult' as const, id: run.id };
     const findings = order.manifests === '' ? [] : ((await validate?.(order.manifests)) ?? []);
-    const isOver = (): boolean => run.isCancelled || real.now() - startedMs > limitMs;
+    const mostMs = order.day ? dayLimitMs : limitMs;
+    const isOver = (): boolean => run.isCancelled || real.now() - startedMs > mostMs;
     const ended = (): WhatIfResult => ({
       ...base,
       state: run.isCancelled ? 'cancelled' : 'failed',
-      message: run.isCancelled ? 'cancelled' : `not done within ${limitMs / 1000} s`,
+      message: run.isCancelled ? 'cancelled' : `not done within ${mostMs / 1000} s`,
       findings,
     });
     if (findings.some(({ severity }) => severity === 'error')) {

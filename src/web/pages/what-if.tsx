@@ -128,6 +128,11 @@ export function WhatIf() {
           <button type="button" class="primary" disabled={result?.state === 'running'} onClick={() => void run()}>
             {result?.state === 'running' ? 'planning …' : 'run'}
           </button>
+          {result?.state === 'running' && (
+            <button type="button" onClick={() => void send(`what-if/${result.id}`, {}, 'DELETE')}>
+              cancel
+            </button>
+          )}
           {info.value?.recorded !== undefined && (
             <button
               type="button"
