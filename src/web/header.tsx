@@ -71,8 +71,9 @@ export function Header({ onPalette }: { onPalette: () => void }) {
             <time dateTime={time.toISOString()} title={`${time.toISOString()} (UTC)`}>
               {clockTime(timeMs.value)}
             </time>
-            {now !== undefined && now.paused && ' paused'}
-            {now !== undefined && !now.paused && now.speed !== 1 && ` ${now.speed}×`}
+            {now !== undefined && now.isPast === true && ' (past)'}
+            {now !== undefined && now.isPast !== true && now.paused && ' paused'}
+            {now !== undefined && now.isPast !== true && !now.paused && now.speed !== 1 && ` ${now.speed}×`}
           </dd>
         </div>
       </dl>

@@ -36,21 +36,23 @@ export function Player() {
   const isLive = now.mode === 'up' && now.isPast !== true;
   return (
     <footer class="player" aria-label="Player">
-      <div class="row" role="group" aria-label="Time">
-        <button type="button" aria-pressed={now.paused} onClick={() => act({ paused: !now.paused })}>
-          {now.paused ? 'go on' : 'pause'}
-        </button>
-        {speeds.map((speed) => (
-          <button
-            type="button"
-            key={speed}
-            aria-pressed={!now.paused && now.speed === speed}
-            onClick={() => act({ speed, paused: false })}
-          >
-            {speed}×
+      {now.isPast !== true && (
+        <div class="row" role="group" aria-label="Time">
+          <button type="button" aria-pressed={now.paused} onClick={() => act({ paused: !now.paused })}>
+            {now.paused ? 'go on' : 'pause'}
           </button>
-        ))}
-      </div>
+          {speeds.map((speed) => (
+            <button
+              type="button"
+              key={speed}
+              aria-pressed={!now.paused && now.speed === speed}
+              onClick={() => act({ speed, paused: false })}
+            >
+              {speed}×
+            </button>
+          ))}
+        </div>
+      )}
       <Seek act={act} />
       {isLive && (
         <div class="row" role="group" aria-label="Stories">

@@ -45,6 +45,7 @@ interface Tick {
 export async function start(): Promise<void> {
   try {
     info.value = await read<Info>('info');
+    if (info.value.isPast === true) usage.value = undefined;
     build ??= info.value.build;
     await list();
     timeMs.value = Date.parse(info.value.time);

@@ -22,7 +22,7 @@ interface Step {
   act?: Act;
 }
 
-const guard = { name: 'never-yields', namespace: 'shop' };
+const guard = { name: 'never-yields', namespace: 'batch' };
 const quick = 10;
 
 const scaled =
@@ -114,8 +114,8 @@ export const stories: Readonly<Record<string, readonly Step[]>> = {
   'PDB that never yields': [
     {
       afterSeconds: 0,
-      caption: 'A PodDisruptionBudget for shop/web allows no disruption at all, and the load falls.',
-      act: together(createGuard, scaled('shop/web', 0.4)),
+      caption: 'A PodDisruptionBudget for batch/worker allows no disruption at all, and the load falls.',
+      act: together(createGuard, scaled('batch/worker', 0.4)),
     },
     { afterSeconds: 18, caption: 'Nodes with these pods stay, marked ■: the bar shows what that costs. Click one.' },
     {
@@ -131,7 +131,7 @@ async function createGuard({ kube }: Scenes): Promise<void> {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: guard,
-    spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'web' } } },
+    spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'worker' } } },
   };
   await kube.create(resources.podDisruptionBudgets, object).catch((error: unknown) => {
     if (!isKubeError(error, 'AlreadyExists')) throw error;
