@@ -255,7 +255,8 @@ export async function decisionAgain(parts: AnswerParts, id: string): Promise<obj
   const snapshot = snapshotNamed(parts, id);
   const again = await parts.kept?.madeAgain(snapshot);
   if (again === undefined) throw notKept(parts, id);
-  return document('Replay', { decision: id, snapshot, equal: again.isEqual, ...(!again.isEqual && again) });
+  const { isEqual, ...answers } = again;
+  return document('Replay', { decision: id, snapshot, equal: isEqual, ...(!isEqual && answers) });
 }
 
 function notKept({ recordFile }: AnswerParts, id: string): ApiError {

@@ -18,8 +18,8 @@ export interface DayBounds {
 /** What a decision was, made again. */
 export interface MadeAgain {
   isEqual: boolean;
-  then: unknown;
-  now: unknown;
+  decided: unknown;
+  replayed: unknown;
 }
 
 type Seen = PassLine | LookLine;
@@ -80,8 +80,8 @@ export class RecordedDay {
     const found = await this.snapshotOf(id);
     if (found === undefined) return undefined;
     const { snapshot, pass } = found;
-    const now = await answerTo(this.clock, pass.question, snapshot);
-    return { isEqual: JSON.stringify(now) === JSON.stringify(pass.result), then: pass.result, now };
+    const replayed = await answerTo(this.clock, pass.question, snapshot);
+    return { isEqual: JSON.stringify(replayed) === JSON.stringify(pass.result), decided: pass.result, replayed };
   }
 
   private async readTo(ms: number): Promise<Snapshot | undefined> {

@@ -36,11 +36,11 @@ export class ShownKube {
       gone.delete(key);
       if (this.given.get(key) === item) continue;
       this.given.set(key, item);
-      this.set(item as ShownObject);
+      this.set(item);
     }
     for (const [key, item] of gone) {
       this.given.delete(key);
-      this.delete(item as ShownObject);
+      this.delete(item);
     }
   }
 
