@@ -251,16 +251,6 @@ inBrowser('a decision is made again and is equal, and what it looked at can be k
   await close();
 });
 
-inBrowser('two configurations are compared over the recorded time', async (own) => {
-  const { page, complaints, close } = await visit(own, `${url}/#/what-if?pool=default`);
-  await expect.poll(() => page.getByRole('textbox', { name: 'manifests' }).inputValue()).toContain('NodePool');
-  await page.getByRole('button', { name: 'compare the recorded time' }).click();
-  await page.getByRole('columnheader', { name: 'B: with the change' }).waitFor({ timeout: 60_000 });
-  await page.getByRole('cell', { name: 'dollars a day' }).waitFor();
-  expect(complaints).toEqual([]);
-  await close();
-});
-
 inBrowser('what a node really uses stands beside what its pods request', async (own) => {
   const { columns } = await read<{ columns: { name: string[]; pods: number[] } }>('nodes');
   const name = columns.name[columns.pods.findIndex((pods) => pods > 3)] ?? '';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { NodePool } from '../../api/index.ts';
 import { planSnapshot } from '../../core/index.ts';
 import { nodePool, pods, sizes, snapshot } from '../../core/testing/builders.testing.ts';
 import { RealClock } from '../../runtime/index.ts';
@@ -11,6 +12,7 @@ import { DecisionRecorder } from '../../server/index.ts';
 import { DecisionRing, silentLog } from '../../telemetry/index.ts';
 import { runCommand } from '../run-command.testing.ts';
 import { version } from '../version.ts';
+import { comparedDay } from './play-other-day.ts';
 import { configure } from './replay.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kerf-replay-'));
@@ -109,6 +111,18 @@ test('what the day would have cost is printed beside what it did', async () => {
   const page = await runCommand(configure, [file, '--without', 'consolidation']);
   expect(page.out).toContain('Both are simulated');
   await expect(runCommand(configure, [file, '--without', 'spot', '--at', 'd-0001'])).rejects.toThrow('give one of');
+});
+
+test('two configurations stand side by side for the page, and it can be ended on the way', async () => {
+  const pools = [nodePool({ name: 'default', limits: { cpu: '2' } })] as unknown as NodePool[];
+  const { before, after } = await comparedDay(file)(pools, () => undefined);
+  expect(before.launched).toBeGreaterThan(0);
+  expect(after.podHoursWithoutPlace).toBeGreaterThanOrEqual(before.podHoursWithoutPlace);
+  expect(after.mostNodes).toBeLessThanOrEqual(before.mostNodes);
+  const cancel = (): void => {
+    throw new Error('cancelled');
+  };
+  await expect(comparedDay(file)(pools, cancel)).rejects.toThrow('cancelled');
 });
 
 test('a NodePool to try must be one', async () => {
