@@ -223,6 +223,23 @@ describe('what the controller is not allowed to do', () => {
   });
 });
 
+test("a profile of the user's own that EC2 does not know is reported, and looked for again every minute", async () => {
+  bench.world.errors['RunInstances'] = awsRefusal(
+    'InvalidParameterValue',
+    'Value (ours) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name',
+  );
+  await bench.classOf({ role: null as never, instanceProfile: 'ours' });
+  expect(await validation()).toMatchObject({
+    status: 'False',
+    reason: 'InstanceProfileNotFound',
+    message: 'Instance profile "ours" not found',
+  });
+  expect(await bench.condition('Ready')).toMatchObject({ status: 'False', message: 'ValidationSucceeded=False' });
+  bench.world.errors = {};
+  await bench.run(2 * minuteMs);
+  expect(await validation()).toMatchObject({ status: 'True' });
+});
+
 describe('user data', () => {
   test('that is too large is reported', async () => {
     bench.world.errors['CreateLaunchTemplate'] = awsRefusal(

@@ -41,6 +41,9 @@ export interface ValidationParts {
   serviceCidr(): Promise<string | undefined>;
 }
 
+/** Set right outside of the class, which does not wake us. */
+const canPass = (verdict: CheckOutcome): boolean => verdict.kind === 'refused' && verdict.mayPass === true;
+
 type Verdict = Exclude<CheckOutcome, { kind: 'later' }>;
 
 const type = conditionType.validationSucceeded;
@@ -88,14 +91,14 @@ export class Validation {
     if (verdict === undefined) {
       verdict = await this.check(nodeClass);
       if (verdict.kind === 'later') return soonMs;
-      this.verdicts.set(key, verdict);
+      if (!canPass(verdict)) this.verdicts.set(key, verdict);
       if (verdict.kind === 'refused' && verdict.failure !== undefined)
         this.parts.tell?.(nodeClass, `${verdict.message} (${pointerTo(verdict.failure)})`);
     }
     if (verdict.kind === 'refused')
       draft.set({ type, status: 'False', reason: verdict.reason, message: verdict.message });
     else draft.set({ type, status: 'True' });
-    return periodMs;
+    return canPass(verdict) ? minuteMs : periodMs;
   };
 
   forget(nodeClassName: string): void {

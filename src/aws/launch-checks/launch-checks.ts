@@ -24,8 +24,11 @@ import { sendOnce } from './send-once.ts';
 
 export type CheckOutcome =
   | { kind: 'passed' }
-  /** Launches would fail: reason and message of the class's condition. */
-  | { kind: 'refused'; reason: string; message: string; failure: FailureId | undefined }
+  /**
+   * Launches would fail: reason and message of the class's condition. `mayPass` where that can end without a change of
+   * the class.
+   */
+  | { kind: 'refused'; reason: string; message: string; failure: FailureId | undefined; mayPass?: true }
   /** AWS is busy, or has not heard of the new profile everywhere yet. */
   | { kind: 'later' };
 
@@ -76,7 +79,7 @@ export class LaunchChecks {
       try {
         await check.run();
       } catch (error) {
-        return outcomeOf(error, check);
+        return outcomeOf(error, check, launch.nodeClass);
       }
     }
     return { kind: 'passed' };
@@ -174,11 +177,21 @@ interface Check {
   run(): Promise<void>;
 }
 
-function outcomeOf(error: unknown, { action, reason }: Check): CheckOutcome {
+function outcomeOf(error: unknown, { action, reason }: Check, { spec }: EC2NodeClass): CheckOutcome {
   if (isUnauthorized(error)) {
     const { message } = failureReason(error);
     const text = `Controller isn't authorized to call ec2:${action}: ${message}`;
     return { kind: 'refused', reason, message: text, failure: failureIdOf(error) };
+  }
+  if (isProfileUnknown(error) && spec.instanceProfile !== undefined) {
+    const message = `Instance profile "${spec.instanceProfile}" not found`;
+    return {
+      kind: 'refused',
+      reason: conditionReason.instanceProfileNotFound,
+      message,
+      failure: failureIdOf(error),
+      mayPass: true,
+    };
   }
   if (isThrottled(error) || isServerError(error) || isProfileUnknown(error)) return { kind: 'later' };
   const failure = failureReason(error);
@@ -193,7 +206,7 @@ function outcomeOf(error: unknown, { action, reason }: Check): CheckOutcome {
   throw error;
 }
 
-/** IAM tells EC2 about a new profile within seconds, not at once. */
+/** IAM tells EC2 about a new profile within seconds, not at once: one that was made for the class is waited for. */
 function isProfileUnknown(error: unknown): boolean {
   return (
     awsErrorCode(error) === 'InvalidParameterValue' &&

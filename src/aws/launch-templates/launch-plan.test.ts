@@ -20,3 +20,17 @@ test('a class that lays out its interfaces itself gets no others', () => {
   const networkInterfaces = [{ networkCardIndex: 0, deviceIndex: 0, interfaceType: 'interface' as const }];
   expect(interfacesFor(drivers('dra.net'), { networkInterfaces })).toEqual([0]);
 });
+
+test('a machine has enclaves where the class says so, and else where the claim names their resource, be it with zero', () => {
+  const enclave = (requests: Record<string, string>, spec: Partial<EC2NodeClass['spec']> = {}): boolean[] =>
+    templatesFor({
+      types: [type('m5.xlarge')],
+      nodeClass: { spec },
+      claim: { spec: { requirements: [], resources: { requests } } },
+    }).map((each) => each.spec.enclave);
+  expect(enclave({})).toEqual([false]);
+  expect(enclave({ 'eks.amazonaws.com/nip-slots': '0' })).toEqual([true]);
+  expect(enclave({ 'eks.amazonaws.com/nitro-sandbox': '1' })).toEqual([true]);
+  expect(enclave({}, { enclaveOptions: { enabled: true } })).toEqual([true]);
+  expect(enclave({ 'eks.amazonaws.com/nitro-sandbox': '1' }, { enclaveOptions: { enabled: false } })).toEqual([false]);
+});
