@@ -168,6 +168,33 @@ const agrees = async (each: Case): Promise<void> => {
 
 test.each(cases)('kube-scheduler and the planner agree about $what', agrees);
 
+/** A pod of one cpu that still holds so many, while it is being resized: of a container, or of the pod as a whole. */
+const holding = (cpu: string, whole = false): SnapshotObject[] => {
+  const asked = { requests: { cpu: '1' } };
+  const held = { resources: { requests: { cpu } }, allocatedResources: { cpu } };
+  const main = { name: 'main', image: 'i' };
+  const reported = { ...main, imageID: '', ready: true, restartCount: 0 };
+  const spec = whole ? { resources: asked, containers: [main] } : { containers: [{ ...main, resources: asked }] };
+  const status = whole ? held : { containerStatuses: [{ ...reported, ...held }] };
+  return [
+    placed('n', { allocatable: { cpu: '4', memory: '8Gi', pods: '20' } }),
+    pod({ name: 'there', node: 'n', spec, status: { phase: 'Running', ...status } }),
+  ];
+};
+const wantsTwo = pod({ name: 'asking', cpu: '2', spec: { nodeSelector: { [place]: 'n' } } });
+
+test.each<Case>([
+  { what: 'holds more than it asks for', objects: holding('3'), asking: wantsTwo, fits: false },
+  { what: 'holds no more', objects: holding('1'), asking: wantsTwo, fits: true },
+])('kube-scheduler and the planner agree about a pod whose container $what', agrees);
+
+describe.skipIf(isOlderThan(36, 'pods are resized as a whole by default since then'))('a pod that as a whole', () => {
+  test.each<Case>([
+    { what: 'holds more than it asks for', objects: holding('3', true), asking: wantsTwo, fits: false },
+    { what: 'holds no more', objects: holding('1', true), asking: wantsTwo, fits: true },
+  ])('$what', agrees);
+});
+
 const missing = (isPrevented: boolean): SnapshotObject[] => [
   placed('n'),
   object('storage.k8s.io/v1', 'CSINode', 'n', { spec: { drivers: [] } }),

@@ -60,7 +60,9 @@ async function create(cluster: ControlPlane, item: SnapshotObject): Promise<void
   const written = { ...rest, metadata, ...(item.kind === 'Node' ? { status: ready(status) } : {}) };
   const answer = await cluster.request('POST', path, written);
   if (answer.status !== 201 && answer.status !== 409) throw new Error(JSON.stringify(answer.body).slice(0, 500));
-  const hasOwnStatus = item.kind.startsWith('PersistentVolume') || item.kind === 'Pod';
+  // What a pod that waits is said to be is up to the scheduler.
+  const isRunning = item.kind === 'Pod' && (rest as { spec?: Fields }).spec?.['nodeName'] !== undefined;
+  const hasOwnStatus = item.kind.startsWith('PersistentVolume') || isRunning;
   if (hasOwnStatus && status !== undefined)
     await cluster.request('PATCH', `${path}/${item.metadata.name}/status`, { status }, merge);
 }
