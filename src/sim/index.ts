@@ -7,4 +7,5 @@ export { KwokCloud, type KwokCloudOptions, kwokNodeClasses } from './cloud/kwok-
 export { type ClusterOptions, createCluster, type EmbeddedCluster } from './cluster.ts';
 export { type ApiServer, type ApiServerOptions, serveApi } from './http/server.ts';
 export { type FakeKubeletOptions, type FakeKubelets, startFakeKubelets } from './kubelet/fake-kubelets.ts';
+export { presentedKubernetes } from './kubernetes-version.ts';
 export { SimKube } from './sim-kube.ts';

@@ -6,7 +6,7 @@ import { stringify as stringifyYaml } from 'yaml';
 import { KerfError, messageOf, refusalOf } from '../../base/index.ts';
 import type { Machinery } from '../api/machinery.ts';
 import { internalError, methodNotAllowed, noSuchResource, StatusError, statusObject } from '../api/status.ts';
-import { gitVersion, presented } from '../kubernetes-version.ts';
+import { gitVersion, presentedKubernetes } from '../kubernetes-version.ts';
 import { aggregated, apiGroupList, apiGroupOf, apiResourceList, apiVersions } from './discovery.ts';
 import { acceptClauses } from './negotiate.ts';
 import { OpenApi } from './openapi.ts';
@@ -16,12 +16,12 @@ import { serveResource, UnknownPath } from './resource-requests.ts';
 
 /** What /version answers. */
 const version = {
-  major: `${presented.major}`,
-  minor: `${presented.minor}`,
-  emulationMajor: `${presented.major}`,
-  emulationMinor: `${presented.minor}`,
-  minCompatibilityMajor: `${presented.major}`,
-  minCompatibilityMinor: `${presented.minor - 1}`,
+  major: `${presentedKubernetes.major}`,
+  minor: `${presentedKubernetes.minor}`,
+  emulationMajor: `${presentedKubernetes.major}`,
+  emulationMinor: `${presentedKubernetes.minor}`,
+  minCompatibilityMajor: `${presentedKubernetes.major}`,
+  minCompatibilityMinor: `${presentedKubernetes.minor - 1}`,
   gitVersion,
   gitCommit: 'simulated',
   gitTreeState: 'clean',
