@@ -26,8 +26,8 @@ export interface TableColumn {
 }
 
 export interface TableLayout {
-  /** Only what every object has: name and time of creation. */
-  plain?: true;
+  /** An empty list has no rows, `null`, rather than an empty list of them. */
+  nullIfEmpty?: true;
   columns: TableColumn[];
   /** One cell per column; `nowMs` for ages. */
   cells(object: JsonObject, nowMs: number): unknown[];

@@ -49,12 +49,9 @@ export function validateAnnotations(annotations: unknown, field: string): FieldE
 function validateOwners(owners: JsonObject[], field: string): FieldError[] {
   const errors: FieldError[] = [];
   let controller: string | undefined;
-  for (const owner of owners) {
-    if (stringAt(owner, 'apiVersion') === '') {
-      errors.push(invalidValue(`${field}.apiVersion`, '', 'version must not be empty'));
-    }
-    for (const key of ['kind', 'name', 'uid']) {
-      if (stringAt(owner, key) === '') errors.push(invalidValue(`${field}.${key}`, '', 'must not be empty'));
+  for (const [index, owner] of owners.entries()) {
+    for (const key of ['apiVersion', 'kind', 'name', 'uid']) {
+      if (stringAt(owner, key) === '') errors.push(required(`${field}[${index}].${key}`, 'must not be empty'));
     }
     if (owner['controller'] !== true) continue;
     const name = `${stringAt(owner, 'kind')}/${stringAt(owner, 'name')}`;

@@ -55,7 +55,7 @@ function parsePatchJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {
-    throw badRequest('error decoding patch: the body is not JSON');
+    throw badRequest('invalid JSON patch');
   }
 }
 

@@ -26,8 +26,8 @@ export async function streamList(
   response.statusCode = 200;
   response.setHeader('Content-Type', 'application/json');
   // Only a limited list has to be read to its end before its head is known.
-  const plain = view.form.as === 'Table' && definition.table?.plain === true;
-  if (!limited && !plain) text = listFrame(definition, view, listMeta(definition, listing, view, {})).open;
+  const nullIfEmpty = view.form.as === 'Table' && definition.table?.nullIfEmpty === true;
+  if (!limited && !nullIfEmpty) text = listFrame(definition, view, listMeta(definition, listing, view, {})).open;
   for (const object of listing.objects) {
     text += first ? encodeItem(definition, object, view) : `,${encodeItem(definition, object, view)}`;
     first = false;
@@ -35,15 +35,14 @@ export async function streamList(
       await slices.pause();
       continue;
     }
-    if (limited || plain) chunks.push(text);
+    if (limited || nullIfEmpty) chunks.push(text);
     else if (!(await write(response, text))) return;
     text = '';
     await slices.pause();
   }
   const frame = listFrame(definition, view, listMeta(definition, listing, view, listing.rest()));
-  if (limited || plain) {
-    if (first && plain) {
-      // Kinds without columns of their own have no rows rather than an empty list of them.
+  if (limited || nullIfEmpty) {
+    if (first && nullIfEmpty) {
       response.end(`${frame.open.slice(0, -1)}null}\n`);
       return;
     }

@@ -71,7 +71,7 @@ export class Preemptor {
     this.nominations.set(key, { pod, nodeName: found.room.name });
     view.place(key, pod, found.room.name);
     for (const victim of found.victims) void this.remove(victim, pod, found.room.name);
-    return { kind: 'madeRoom' };
+    return { kind: 'madeRoom', nodeName: found.room.name, victims: found.victims.length };
   }
 
   /** The pod is bound, gone, or no longer waits for anybody to leave. */

@@ -40,7 +40,7 @@ export const refused = {
 
 /** What came of looking for less important pods to push aside. */
 export type PreemptionResult =
-  | { kind: 'madeRoom' }
+  | { kind: 'madeRoom'; nodeName: string; victims: number }
   | { kind: 'notEligible'; message: string }
   /** What nodes say that would still not do; the others had no one to push aside. */
   | { kind: 'helpless'; stillRefused: ReadonlyMap<string, Refused> };
@@ -57,16 +57,12 @@ export function unschedulableMessage(
     return `0/${nodeCount} nodes are available: ${refusals.message}. not found`;
   }
   const message = available(nodeCount, [...refusals.values()]);
-  return preemption.kind === 'madeRoom'
-    ? message
-    : `${message} no new claims to deallocate, preemption: ${tried(refusals, nodeCount, preemption)}`;
+  return `${message} preemption: ${tried(refusals, nodeCount, preemption)}`;
 }
 
-function tried(
-  refusals: ReadonlyMap<string, Refused>,
-  nodeCount: number,
-  preemption: Exclude<PreemptionResult, { kind: 'madeRoom' }>,
-): string {
+function tried(refusals: ReadonlyMap<string, Refused>, nodeCount: number, preemption: PreemptionResult): string {
+  if (preemption.kind === 'madeRoom')
+    return `found a potential placement for pod on node ${preemption.nodeName}, preempting ${preemption.victims} victims`;
   if (preemption.kind === 'notEligible') return preemption.message;
   const { stillRefused } = preemption;
   const found = [...refusals].map(([name, { unresolvable }]) =>

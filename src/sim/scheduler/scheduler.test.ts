@@ -73,7 +73,7 @@ test('a pod without a node says why, once, in words that count the nodes', async
   await pod('p', '2');
   await clock.runFor(60_000);
   const message =
-    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, ' +
+    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. ' +
     'preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.';
   expect(await scheduled('p')).toMatchObject({ status: 'False', reason: 'Unschedulable', message });
   const reported = (await kube.list(events, { namespace: 'default' })).items.filter(
@@ -212,7 +212,7 @@ test('no pod is pushed aside for nothing, nor by a pod that does not want it', a
   await pod('polite', '4', { priorityClassName: 'polite' });
   await clock.runFor(100);
   expect(await leaving()).toEqual([]);
-  const tail = 'no new claims to deallocate, preemption: ';
+  const tail = '. preemption: ';
   expect((await scheduled('huge'))?.message).toContain(
     `${tail}0/2 nodes are available: 2 Preemption is not helpful for scheduling.`,
   );

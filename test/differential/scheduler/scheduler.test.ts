@@ -131,7 +131,9 @@ async function ourContest(pod: Pod): Promise<{ victims: string[]; node: string |
   const message = unschedulableMessage(
     refusals,
     view.nodes.length,
-    madeRoom ? { kind: 'madeRoom' } : { kind: 'helpless', stillRefused: found },
+    madeRoom
+      ? { kind: 'madeRoom', nodeName: found.room.name, victims: found.victims.length }
+      : { kind: 'helpless', stillRefused: found },
   );
   const victims = madeRoom ? found.victims.map((victim) => victim.pod.metadata.name ?? '').sort() : [];
   return { victims, node: madeRoom ? found.room.name : undefined, message };

@@ -123,7 +123,8 @@ const nodeStrategy: Strategy = {
     const before = objectAt(old, 'spec');
     const errors = validateTaints(listAt(spec, 'taints'));
     if (before['providerID'] !== undefined && spec['providerID'] !== before['providerID']) {
-      errors.push(forbiddenField('spec.providerID', 'node updates may not change providerID except from "" to valid'));
+      // The value is not shown.
+      errors.push(invalidValue('spec.providerID', null, 'field cannot be modified once set'));
     }
     return errors;
   },

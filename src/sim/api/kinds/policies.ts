@@ -5,7 +5,6 @@ import { isIdentical } from '../../../base/index.ts';
 import { isObject, type JsonObject, listAt, objectAt, setDefault, stringAt } from '../../json.ts';
 import type { ResourceDefinition, Strategy, Surroundings } from '../definition.ts';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
-import { validateImmutable } from '../metadata.ts';
 import { forbidden } from '../status.ts';
 import { validateLabelSelector } from './affinity-validation.ts';
 import { builtIn, fieldAt } from './built-in.ts';
@@ -130,7 +129,8 @@ const storageClassStrategy: Strategy = {
   },
   validateUpdate: (object, old) =>
     ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'].flatMap((key) =>
-      validateImmutable(object[key], old[key], key),
+      // The value is not shown.
+      isIdentical(object[key], old[key]) ? [] : [invalidValue(key, null, 'field is immutable')],
     ),
 };
 
@@ -194,7 +194,7 @@ function bindingStrategy(): Strategy {
     validateUpdate: (object, old) =>
       isIdentical(object['roleRef'], old['roleRef'])
         ? []
-        : [invalidValue('roleRef', object['roleRef'], 'cannot change roleRef')],
+        : [invalidValue('roleRef', object['roleRef'], 'field is immutable')],
   };
 }
 
@@ -204,7 +204,7 @@ const roleStrategy: Strategy = {
   validate(object: JsonObject) {
     return listAt(object, 'rules').flatMap((rule, index) => {
       const at = `rules[${index}]`;
-      if (listAt(rule, 'verbs').length === 0) return [required(`${at}.verbs`, 'verbs must contain at least one value')];
+      if (listAt(rule, 'verbs').length === 0) return [required(`${at}.verbs`)];
       if (listAt(rule, 'nonResourceURLs').length > 0) return [];
       return [
         ...(listAt(rule, 'apiGroups').length === 0

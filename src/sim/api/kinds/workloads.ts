@@ -160,8 +160,7 @@ const replicaSetStrategy = workload({
   ],
 });
 
-const statefulSetChangeable =
-  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+const statefulSetFixed = ['selector', 'volumeClaimTemplates', 'serviceName', 'podManagementPolicy'];
 
 /** The specification as its pods will see it: each claim template is a volume that containers may mount. */
 function withClaimedVolumes(spec: JsonObject): JsonObject {
@@ -186,7 +185,7 @@ const statefulSetStrategy: Strategy = {
       const retention = objectAt(spec, 'persistentVolumeClaimRetentionPolicy');
       setDefault(retention, 'whenDeleted', 'Retain');
       setDefault(retention, 'whenScaled', 'Retain');
-      defaultRollout(spec, 'updateStrategy', { partition: 0 });
+      defaultRollout(spec, 'updateStrategy', { partition: 0, maxUnavailable: 1 });
       for (const claim of listAt(spec, 'volumeClaimTemplates')) {
         setDefault(claim, 'apiVersion', 'v1');
         setDefault(claim, 'kind', 'PersistentVolumeClaim');
@@ -207,19 +206,9 @@ const statefulSetStrategy: Strategy = {
     draft['status'] = { replicas: 0, availableReplicas: 0 };
   },
   validateUpdate(object, old) {
-    const fixed = ({
-      replicas: _r,
-      ordinals: _o,
-      template: _t,
-      updateStrategy: _u,
-      revisionHistoryLimit: _h,
-      persistentVolumeClaimRetentionPolicy: _p,
-      minReadySeconds: _m,
-      ...rest
-    }: JsonObject): JsonObject => rest;
-    return isIdentical(fixed(specOf(object)), fixed(objectAt(old, 'spec')))
-      ? []
-      : [forbiddenField('spec', statefulSetChangeable)];
+    const spec = specOf(object);
+    const before = objectAt(old, 'spec');
+    return statefulSetFixed.flatMap((key) => validateImmutable(spec[key], before[key], `spec.${key}`));
   },
 };
 

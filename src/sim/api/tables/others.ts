@@ -11,7 +11,7 @@ const count = (object: JsonObject, ...keys: string[]): number =>
   keys.reduce((sum, key) => sum + Object.keys(objectAt(object, key)).length, 0);
 
 export const plainLayout: TableLayout = {
-  plain: true,
+  nullIfEmpty: true,
   columns: [...columns('Name/name'), { name: 'Created At', type: 'date', format: '', description: '', priority: 0 }],
   cells: (object) => [nameOf(object), stringAt(metaOf(object), 'creationTimestamp')],
 };
@@ -65,6 +65,12 @@ function claimState(claim: JsonObject): string {
   return states.join(',');
 }
 
+const definitionColumns = [
+  ...columns('Name/name,Scope,Versions'),
+  { name: 'Created At', type: 'date', format: '', description: '', priority: 0 },
+  ...columns('Group+,Kind+,ShortNames+,Established:boolean+'),
+];
+
 export const layouts: Record<string, TableLayout> = {
   ConfigMap: {
     columns: columns('Name/name,Data,Age'),
@@ -109,7 +115,29 @@ export const layouts: Record<string, TableLayout> = {
   ClusterRole: plainLayout,
   RoleBinding: bindingLayout,
   ClusterRoleBinding: bindingLayout,
-  CustomResourceDefinition: plainLayout,
+  CustomResourceDefinition: {
+    nullIfEmpty: true,
+    columns: definitionColumns,
+    cells(object) {
+      const spec = objectAt(object, 'spec');
+      const names = objectAt(spec, 'names');
+      const served = listAt(spec, 'versions').filter((version) => version['served'] === true);
+      const conditions = listAt(objectAt(object, 'status'), 'conditions');
+      return [
+        nameOf(object),
+        stringAt(spec, 'scope'),
+        served
+          .map((version) => `${stringAt(version, 'name')}${version['storage'] === true ? '(storage)' : ''}`)
+          .sort()
+          .join(','),
+        stringAt(metaOf(object), 'creationTimestamp'),
+        stringAt(spec, 'group'),
+        stringAt(names, 'kind'),
+        listAt<string>(names, 'shortNames').join(','),
+        conditions.some(({ type, status }) => type === 'Established' && status === 'True'),
+      ];
+    },
+  },
   ResourceClaim: {
     columns: columns('Name/name,State,Age'),
     cells: (object, nowMs) => [nameOf(object), claimState(object), age(object, nowMs)],

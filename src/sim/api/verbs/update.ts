@@ -223,8 +223,6 @@ function validateChange(
   const errors = [
     ...validateMetadata(draft, strategy.nameRule ?? isSubdomain, definition.custom === undefined),
     ...validateMetadataUpdate(draft, current),
-    // Built-in kinds check this twice, and say so twice.
-    ...(definition.custom === undefined ? validateMetadataUpdate(draft, current) : []),
   ];
   if (subresource === 'status') errors.push(...(strategy.validateStatus?.(draft, current) ?? []));
   else if (subresource === undefined) {
