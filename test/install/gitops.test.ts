@@ -2,7 +2,7 @@
 // again. A rendering that differs from run to run, or that the API server changes, would never be in sync.
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { examplesFolder, helm, kerfChart } from '../chart/helm.ts';
 import { useControlPlane } from '../setup/use-control-plane.ts';
 
@@ -32,13 +32,13 @@ describe.each(Object.entries(files))('%s', (_, file) => {
     const stdin = await rendering(file);
     const ask = (...args: string[]) => cluster().kubectl([...args, '-f', '-'], { stdin });
     const versions = async () => (await ask('get', '-o', 'jsonpath={.items[*].metadata.resourceVersion}')).stdout;
+    onTestFinished(async () => void (await ask('delete', '--ignore-not-found')));
     expect((await ask('apply', ...how)).stderr).toBe('');
     const before = await versions();
     // Its exit code says whether there is a difference; the difference is what a failure shows.
     expect(await ask('diff', ...how)).toMatchObject({ stdout: '', stderr: '' });
     expect((await ask('apply', ...how)).stderr).toBe('');
     expect(await versions()).toBe(before);
-    await ask('delete');
   });
 });
 

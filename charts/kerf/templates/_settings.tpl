@@ -86,6 +86,16 @@
 {{- toYaml $variables }}
 {{- end -}}
 
+{{- /* A map without what is null: values files take amounts of another file away by it, and server-side apply reads it as 0. */ -}}
+{{- define "kerf.withoutNulls" -}}
+{{- $kept := dict }}
+{{- range $key, $value := . }}
+{{- if kindIs "map" $value }}{{ $_ := set $kept $key (include "kerf.withoutNulls" $value | fromYaml) }}
+{{- else if not (kindIs "invalid" $value) }}{{ $_ := set $kept $key $value }}{{ end }}
+{{- end }}
+{{- toYaml $kept }}
+{{- end -}}
+
 {{- define "kerf.args" -}}
 - controller
 {{- if .Values.shadow.enabled }}

@@ -155,7 +155,9 @@ test('a more important pod pushes a less important one aside, and only as many a
   });
   const urgent = await get('urgent');
   expect(urgent.status?.nominatedNodeName).toBe('only');
-  expect((await scheduled('urgent'))?.message).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+  expect((await scheduled('urgent'))?.message).toBe(
+    '0/1 nodes are available: 1 Insufficient cpu. preemption: found a potential placement for pod on node only, preempting 1 victims',
+  );
   const reported = (await kube.list(events)).items.find((each) => each.reason === 'Preempted');
   expect(reported).toMatchObject({ message: `Preempted by pod ${urgent.metadata.uid} on node only`, type: 'Normal' });
   await endDeleted();
