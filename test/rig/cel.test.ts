@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { compileSchema, type Structural, validateAgainstSchema } from '../../src/api/index.ts';
+import { isOlderThan } from '../setup/kubernetes-release.ts';
 import { useControlPlane } from '../setup/use-control-plane.ts';
 
 interface Status {
@@ -179,7 +180,9 @@ beforeAll(async () => {
 
 const kindOf = (name: string): string => `Cel${name}`;
 
-test.each(Object.entries(libraries))('%s', async (name, { expressions, texts }) => {
+const isOlder = isOlderThan(36, 'URLs and formats are read by the rules of a newer Go');
+
+test.skipIf(isOlder).each(Object.entries(libraries))('%s', async (name, { expressions, texts }) => {
   const compiled = compileSchema(schemaOf(expressions));
   expect(compiled.problems).toEqual([]);
   const both: { ours: string[]; theirs: string[] } = { ours: [], theirs: [] };

@@ -12,6 +12,7 @@ import {
 } from '../../src/api/index.ts';
 import { type CorpusCase, corpus, type Manifest, valueAt } from '../corpus/index.ts';
 import type { ApiAnswer } from '../setup/control-plane.ts';
+import { isOlderThan } from '../setup/kubernetes-release.ts';
 import { useControlPlane } from '../setup/use-control-plane.ts';
 
 interface Status {
@@ -89,6 +90,11 @@ function errorsOf({ status, body }: ApiAnswer): string[] {
   return causes.map((cause) => `${cause.field}: ${cause.message}`);
 }
 
+const namesTypes = isOlderThan(
+  36,
+  'messages of rules are compared without the value, which older releases show as its type',
+);
+
 /** Problems without what the API server alone says, or says in two ways. Everything else has to agree word for word. */
 function meaningOf(lines: string[]): string[] {
   return (
@@ -97,7 +103,14 @@ function meaningOf(lines: string[]): string[] {
       .filter((line) => !line.startsWith('.spec.replicas: '))
       // A fraction where an integer or a string belongs is reported twice, and as either type.
       .filter((line) => !line.includes('Checked value must be of type integer'))
-      .map((line) => line.replace(/must be of type (integer|string): "number"/, 'must be of type integer or string'))
+      .map((line) =>
+        line.replace(
+          /must be of type (integer|string): "number"|must be of type int32: "float64"/,
+          'must be of type integer or string',
+        ),
+      )
+      // Older releases name the type where newer ones show the value, or nothing.
+      .map((line) => (namesTypes ? line.replace(/Invalid value: "(?:[^"\\]|\\.)*": /, 'Invalid value: ') : line))
       // A write to the status names the field from the status on.
       .map((line) => line.replace(/(: )\S+ in body /, '$1in body '))
       .sort()
