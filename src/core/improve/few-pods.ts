@@ -127,7 +127,8 @@ class Division<O extends Offer> {
       fillings.push({ offer, price: offer.price, kinds, counts: kinds.map((kind) => counts[kind] as number) });
       choice -= own;
     }
-    return fillings;
+    // Large ones first, as readers of a plan expect.
+    return fillings.sort((left, right) => right.price - left.price);
   }
 
   private countsOf(choice: number): number[] {
