@@ -101,6 +101,7 @@ export {
   isTerminal,
   isTerminating,
   isWaitingEviction,
+  mayExpectUnknownNode,
   type NominationTest,
 } from './pods/pod-classes.ts';
 export { countsWhileLeaving, exceededLimit, nodesLeft, useOf } from './pools/limits.ts';

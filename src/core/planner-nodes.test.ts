@@ -303,3 +303,14 @@ test('a pod nominated to a node from which others are being evicted waits for th
   expect(plan([nodePool(), node(), victim, waiting]).pods).toBe(0);
   expect(plan([nodePool(), node(), pod({ node: 'node-1', cpu: '4' }), waiting]).pods).toBe(1);
 });
+
+test('a node that no one knows is waited for as long as it may still come', () => {
+  const since = (lastTransitionTime: string) => {
+    const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', lastTransitionTime }];
+    return plan([nodePool(), pod({ status: { nominatedNodeName: 'other', conditions } })], {
+      time: '2026-01-01T00:10:00Z',
+    }).pods;
+  };
+  expect(since('2026-01-01T00:05:01Z')).toBe(0);
+  expect(since('2026-01-01T00:04:59Z')).toBe(1);
+});

@@ -14,6 +14,7 @@ import {
   isProvisionable,
   isTerminating,
   type MovableTest,
+  mayExpectUnknownNode,
   type NominationTest,
 } from './pods/pod-classes.ts';
 import { PodValidator } from './pods/pod-validation.ts';
@@ -43,6 +44,7 @@ interface PodContext {
   readonly provider: ProviderFacts | undefined;
   readonly requests: RequestsOfPods;
   readonly variants: VariantContext;
+  readonly nowMs: number;
 }
 
 interface PodChoice {
@@ -74,7 +76,7 @@ export function* preparePods(context: PodContext, choice: PodChoice): Sliced<Pre
   const planned = new Set<Pod>();
   const candidates: QueuedPod[] = [];
   const kinds = new PodKinds();
-  const nominationStands = nominationTest(objects.pods, machines, requestsOfPods);
+  const nominationStands = nominationTest(context);
   for (const [at, pod] of objects.pods.entries()) {
     if (at % podsAtOnce === 0) yield;
     const waits = isProvisionable(pod, nominationStands);
@@ -133,14 +135,14 @@ export function* preparePods(context: PodContext, choice: PodChoice): Sliced<Pre
   return { prepared, rejected, planned };
 }
 
-/** Nominations to nodes that are not known stand: nothing speaks against them. */
-function nominationTest(pods: readonly Pod[], machines: readonly Machine[], requests: RequestsOfPods): NominationTest {
+function nominationTest({ objects: { pods }, machines, requests, nowMs }: PodContext): NominationTest {
   let podsOn: ReadonlyMap<string, readonly Pod[]> | undefined;
   return (name, pod) => {
     podsOn ??= podsByNode(pods);
     const there = podsOn.get(name) ?? [];
     const machine = machines.find(({ node }) => node?.metadata.name === name);
-    if (machine === undefined || there.some(isTerminating)) return true;
+    if (machine === undefined) return mayExpectUnknownNode(pod, nowMs);
+    if (there.some(isTerminating)) return true;
     return hasRoomFor(machine, there, pod, requests);
   };
 }

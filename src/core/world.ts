@@ -140,7 +140,7 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   const isMovable: MovableTest = (pod) =>
     isFree(pod) || (repairs?.due.has(pod.spec?.nodeName ?? '') === true && isReschedulable(pod));
   const choice = { isMovable, moving, ignoreDevices: settings.ignoreDevices };
-  const podContext = { objects, machines, provider: snapshot.provider, requests, variants };
+  const podContext = { objects, machines, provider: snapshot.provider, requests, variants, nowMs };
   const { prepared, rejected, planned } = yield* preparePods(podContext, choice);
 
   const daemons = daemonsOf({ objects, requests, variants, skipResourceClaims: settings.ignoreDevices });

@@ -25,6 +25,7 @@ export {
   isTerminal,
   isTerminating,
   isWaitingEviction,
+  mayExpectUnknownNode,
 } from './pod-classes.ts';
 export { countedMachines, limitsInUse } from './pool-use.ts';
 export { needsPlace, pausesOf, type SnapshotInputs, takeSnapshot } from './snapshot.ts';

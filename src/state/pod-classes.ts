@@ -11,6 +11,9 @@ const viewed = (pod: Pod): PlannerPod => pod as unknown as PlannerPod;
 export const isProvisionable = (pod: Pod, standsNomination?: core.NominationTest): boolean =>
   core.isProvisionable(viewed(pod), standsNomination);
 
+/** A node that is not known may still come for it. */
+export const mayExpectUnknownNode = (pod: Pod, nowMs: number): boolean => core.mayExpectUnknownNode(viewed(pod), nowMs);
+
 export const isTerminal = (pod: Pod): boolean => core.isTerminal(viewed(pod));
 
 export const isOwnedByDaemonSet = (pod: Pod): boolean => core.isOwnedByDaemonSet(viewed(pod));

@@ -49,6 +49,16 @@ describe('a plan is asked for by a pod', () => {
   });
 });
 
+test('a plan is asked for by a pod nominated to a node that has not come for five minutes', async () => {
+  const lastTransitionTime = new Date(bench.clock.now()).toISOString();
+  const conditions = [{ ...unschedulable[0], lastTransitionTime }];
+  const uid = await pod('waits', { status: { nominatedNodeName: 'gone', conditions } });
+  await bench.run(290_000);
+  expect(triggered).toEqual([]);
+  await bench.run(20_000);
+  expect(triggered).toContain(uid);
+});
+
 describe('no plan is asked for by a pod', () => {
   test.each([
     ['that no one has tried to place yet', { status: { conditions: [] } }],

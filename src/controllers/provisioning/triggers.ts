@@ -1,17 +1,19 @@
 // What makes the provisioner plan: a pod that waits, and a node about to lose its pods. Each asks again every ten seconds
 // while that is so, because a plan may have failed, or the world may have changed under it.
 import { taint } from '../../api/index.ts';
-import { resources } from '../../ports/index.ts';
+import { type Pod, resources } from '../../ports/index.ts';
 import { done } from '../../runtime/index.ts';
-import { isProvisionable, isTerminating } from '../../state/index.ts';
+import { isProvisionable, isTerminating, mayExpectUnknownNode } from '../../state/index.ts';
 import { again, type Controller, type ControllerContext, ownKey } from '../context.ts';
 import type { PodBatcher } from './pod-batcher.ts';
 
 const askAgainMs = 10_000;
 
 export function podTrigger({ clock, cluster }: ControllerContext, batcher: PodBatcher): Controller {
-  const isMakingRoom = (nodeName: string): boolean =>
-    cluster.nodes.get(nodeName) === undefined || [...cluster.pods.on(nodeName)].some(isTerminating);
+  const isMakingRoom = (nodeName: string, pod: Pod): boolean =>
+    cluster.nodes.get(nodeName) === undefined
+      ? mayExpectUnknownNode(pod, clock.now())
+      : [...cluster.pods.on(nodeName)].some(isTerminating);
   return {
     name: 'provisioner.trigger.pod',
     sources: [ownKey(resources.pods)],
@@ -19,7 +21,7 @@ export function podTrigger({ clock, cluster }: ControllerContext, batcher: PodBa
       const pod = cluster.pods.store.get(key);
       if (pod === undefined || !isProvisionable(pod, () => false)) return Promise.resolve(done);
       // Room is made for it somewhere; when that ends without it, nothing about the pod itself changes.
-      if (!isProvisionable(pod, isMakingRoom)) return Promise.resolve(again(askAgainMs));
+      if (!isProvisionable(pod, (nodeName) => isMakingRoom(nodeName, pod))) return Promise.resolve(again(askAgainMs));
       cluster.pods.decisions.see(key, clock.now());
       batcher.trigger(pod.metadata.uid ?? key);
       return Promise.resolve(again(askAgainMs));

@@ -41,6 +41,16 @@ export function isProvisionable(pod: Pod, standsNomination: NominationTest = () 
   );
 }
 
+/** kube-scheduler tries again after as long; of pods that do not preempt it never takes a nomination back. */
+const unknownNodeForMs = 5 * 60_000;
+
+/** Whether a node that is not known may still come for a pod nominated to it: for a while after it found no place. */
+export function mayExpectUnknownNode(pod: Pod, nowMs: number): boolean {
+  const since = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime;
+  const sinceMs = since ? parseTime(since) : undefined;
+  return sinceMs === undefined || nowMs - sinceMs <= unknownNodeForMs;
+}
+
 function isUnschedulable(conditions: readonly Condition[] | undefined): boolean {
   for (const { type, reason } of conditions ?? []) {
     if (type === 'PodScheduled' && reason === 'Unschedulable') return true;

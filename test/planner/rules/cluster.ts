@@ -16,7 +16,7 @@ import type {
   Taint,
   VolumeClaim,
 } from './objects.ts';
-import { isMovable, isProvisionable, isTerminal, podRequests } from './pods.ts';
+import { isMovable, isProvisionable, isTerminal, podRequests, waitingSinceMs } from './pods.ts';
 import { type Amounts, amounts, minus, misfit, plus } from './quantity.ts';
 import type { Spelling } from './requirement.ts';
 import { untolerated } from './selector.ts';
@@ -87,11 +87,12 @@ export function readCluster(snapshot: Snapshot): Cluster {
   const pods = of<Pod>('Pod');
   const machines = readMachines(snapshot, of<Node>('Node'), of<NodeClaim>('NodeClaim'), pods);
   const budgets = of<DisruptionBudget>('PodDisruptionBudget');
-  /** There is room for the pod on the node, or room is being made, or it is unknown. */
+  const nowMs = Date.parse(snapshot.time ?? '');
+  /** There is room for the pod on the node, or room is being made, or it is unknown and the pod waits for minutes only. */
   const isComing = (pod: Pod) => (node: string) => {
     const machine = machines.find((each) => each.node?.metadata.name === node);
-    if (machine === undefined || machine.pods.some((each) => each.metadata.deletionTimestamp !== undefined))
-      return true;
+    if (machine === undefined) return !(waitingSinceMs(pod) < nowMs - 300_000);
+    if (machine.pods.some((each) => each.metadata.deletionTimestamp !== undefined)) return true;
     const left = minus(machine.allocatable, plus(...machine.pods.map((each) => podRequests(each.spec))));
     return (
       !machine.leaving &&
@@ -99,7 +100,6 @@ export function readCluster(snapshot: Snapshot): Cluster {
       untolerated(machine.taints, pod.spec.tolerations) === undefined
     );
   };
-  const nowMs = Date.parse(snapshot.time ?? '');
   const moving = machines
     .filter((m) => m.leaving)
     .flatMap((m) => m.pods.filter((pod) => isMovable(pod, budgets, nowMs)));

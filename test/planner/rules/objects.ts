@@ -110,7 +110,7 @@ export interface Pod {
     phase?: string;
     nominatedNodeName?: string;
     startTime?: string;
-    conditions?: { type: string; status: string; reason?: string }[];
+    conditions?: { type: string; status: string; reason?: string; lastTransitionTime?: string }[];
   };
 }
 

@@ -26,6 +26,10 @@ export function isProvisionable(pod: Pod, isComing: (node: string) => boolean): 
   );
 }
 
+/** When the scheduler first found no place for it; not a number if no one says. */
+export const waitingSinceMs = (pod: Pod): number =>
+  Date.parse(pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime ?? '');
+
 /** Movable from a leaving node: reschedulable, not protected, and not held by disruption budgets that never give way. */
 export function isMovable(pod: Pod, budgets: readonly DisruptionBudget[], nowMs: number): boolean {
   const active = !isTerminal(pod) && !isTerminating(pod);

@@ -31,7 +31,7 @@ export const listOf: Record<string, string> = {
   ResourceSlice: `${devices}/resourceslices`,
   DeviceTaintRule: `${devices}/devicetaintrules`,
 };
-const merge = 'application/merge-patch+json';
+export const merge = 'application/merge-patch+json';
 
 /** New nodes do not have it: the pod goes to the node or nowhere. */
 export const place = 'example.com/place';
@@ -53,7 +53,7 @@ export async function clear(cluster: ControlPlane): Promise<void> {
   }
 }
 
-async function create(cluster: ControlPlane, item: SnapshotObject): Promise<void> {
+export async function create(cluster: ControlPlane, item: SnapshotObject): Promise<void> {
   const { status, ...rest } = item as SnapshotObject & { status?: Fields };
   const { uid: _uid, creationTimestamp: _created, ...metadata } = item.metadata as Fields;
   const path = listOf[item.kind] ?? '';
