@@ -1,8 +1,8 @@
-// Buys nodes for a pile of pods. Few pods are divided in every way there is. More are bought for by worth: the node whose pods are worth most for its price, again and again; what was
-// paid for each pod then says what it is worth in the next round, and after a few rounds plans are within some per cent of
-// the best. Where kinds of pods are few, column generation follows: the cheapest fractional cover by fillings known and
-// found, of which whole ones are taken until nothing is left. Bounded by counted work, never by time, so that the same pile
-// always gives the same nodes.
+// Buys nodes for a pile of pods. Few pods are divided in every way there is. More are bought for by worth: the node whose
+// pods are worth most for its price, again and again; what was paid for each pod then says what it is worth in the next
+// round, and after a few rounds plans are within some per cent of the best. Where kinds of pods are few, column generation
+// follows: the cheapest fractional cover by fillings known and found, of which whole ones are taken until nothing is left.
+// Bounded by counted work, never by time, so that the same pile always gives the same nodes.
 
 import type { Sliced } from '../../base/index.ts';
 import { FillingSearch } from './best-filling.ts';
