@@ -78,7 +78,10 @@ export function machineControllersOf(context: ControllerContext, parts: AwsContr
     ...(context.settings.featureGates['ReservedCapacity'] === true
       ? [
           capacityTypeController(context),
-          reservationExpirationController(context, metrics, () => expiringReservations(classes.values())),
+          reservationExpirationController(context, metrics, {
+            expiring: () => expiringReservations(classes.values()),
+            endsOf: (ids, signal) => provider.reservations.blockEnds(ids, signal),
+          }),
         ]
       : []),
     ...(shifts instanceof FollowedZonalShifts

@@ -9,7 +9,11 @@ export {
 } from './account/questions.ts';
 export { isServerError } from './aws-errors.ts';
 export type { NodeFacts } from './boot-parts.ts';
-export { CapacityReservations } from './capacity-reservations/capacity-reservations.ts';
+export {
+  CapacityReservations,
+  expiringBeforeEndMs,
+  takenBackBeforeEndMs,
+} from './capacity-reservations/capacity-reservations.ts';
 export { type AwsClients, createAwsClients } from './clients/clients.ts';
 export { callerOf } from './discovery/caller.ts';
 export {

@@ -6,6 +6,7 @@ import { instanceStatusController } from './controller.ts';
 
 const termination = 'karpenter.sh/nodeclaim-termination-timestamp';
 const minute = 60_000;
+const hour = 60 * minute;
 let bench: AwsBench;
 let statuses: InstanceStatus[] = [];
 let refusal: Error | undefined;
@@ -32,6 +33,7 @@ const impaired = (sinceMs: number) => ({
   Status: 'impaired' as const,
   Details: [{ Name: 'reachability' as const, Status: 'failed' as const, ImpairedSince: new Date(sinceMs) }],
 });
+const inTime = (ms: number): Date => new Date(bench.clock.now() + ms);
 const ago = (ms: number): number => bench.clock.now() - ms;
 const counted = (category: string) =>
   bench.metrics.value('karpenter_interruption_instance_status_unhealthy_total', { category });
@@ -56,11 +58,13 @@ describe('an instance that EC2 reports as unhealthy', () => {
   );
 
   test.each(['instance-reboot', 'system-reboot', 'system-maintenance', 'instance-retirement', 'instance-stop'])(
-    'a scheduled %s deletes the claim at once, without an annotation',
+    'a scheduled %s deletes the claim at the second look, without an annotation',
     async (Code) => {
       await makeInstance(bench, 'a');
       statuses = [{ InstanceId: 'i-a', Events: [{ Code: Code as 'instance-stop' }] }];
       await bench.run(minute);
+      expect(await bench.isDeleted('a')).toBe(false);
+      await bench.run(11_000);
       expect(await bench.isDeleted('a')).toBe(true);
       expect(await annotationOf('a')).toBeUndefined();
     },
@@ -84,9 +88,12 @@ describe('an instance that EC2 reports as unhealthy', () => {
     expect((await bench.claim('a')).metadata).toEqual(metadata);
   });
 
-  test('one wrong answer takes no machine', async () => {
+  test.each([
+    ['a failed check', () => ({ SystemStatus: impaired(ago(10 * minute)) })],
+    ['an event', () => ({ Events: [{ Code: 'instance-retirement' as const, NotBefore: inTime(2 * minute) }] })],
+  ])('one wrong answer about %s takes no machine', async (_, wrong) => {
     await makeInstance(bench, 'a');
-    statuses = [{ InstanceId: 'i-a', SystemStatus: impaired(ago(10 * minute)) }];
+    statuses = [{ InstanceId: 'i-a', ...wrong() }];
     const asked = ec2.calls.length;
     while (ec2.calls.length === asked) await bench.run(1_000);
     statuses = [];
@@ -108,23 +115,69 @@ describe('an instance that EC2 reports as unhealthy', () => {
     expect(await bench.isDeleted('a')).toBe(true);
   });
 
-  test('when most of a fleet is called impaired, a share goes at a time, and it is said', async () => {
-    for (let index = 0; index < 30; index += 1) await makeInstance(bench, `n${index}`);
-    statuses = Array.from({ length: 30 }, (_, index) => ({
-      InstanceId: `i-n${index}`,
-      SystemStatus: impaired(ago(10 * minute)),
-    }));
-    const deleted = async () => {
-      const all = await Promise.all(Array.from({ length: 30 }, (_, index) => bench.isDeleted(`n${index}`)));
-      return all.filter(Boolean).length;
-    };
+  const fleet = Array.from({ length: 30 }, (_, index) => `n${index}`);
+  const deletedOf = async (names: readonly string[]): Promise<string[]> => {
+    const found = await Promise.all(names.map(async (name) => ((await bench.isDeleted(name)) ? [name] : [])));
+    return found.flat();
+  };
+  const heldBack = () =>
+    bench.metrics.value('kerf_garbage_collection_held_back', { controller: 'interruption.instancestatus' });
+
+  test.each([
+    ['impaired', () => ({ SystemStatus: impaired(ago(10 * minute)) })],
+    ['due for retirement', () => ({ Events: [{ Code: 'instance-retirement' as const, NotBefore: inTime(hour) }] })],
+  ])('when most of a fleet is called %s, a share goes at a time, and it is said', async (_, status) => {
+    for (const name of fleet) await makeInstance(bench, name);
+    statuses = fleet.map((name) => ({ InstanceId: `i-${name}`, ...status() }));
     await bench.run(75_000);
-    expect(await deleted()).toBe(10);
-    expect(
-      bench.metrics.value('kerf_garbage_collection_held_back', { controller: 'interruption.instancestatus' }),
-    ).toBe(20);
+    expect(await deletedOf(fleet)).toHaveLength(10);
+    expect(heldBack()).toBe(20);
+    expect(bench.eventsOf('n29')).toContain('NodeClaim InterruptionHeldBack');
+    expect(bench.eventsOf('n0')).not.toContain('NodeClaim InterruptionHeldBack');
     await bench.run(2 * minute);
-    expect(await deleted()).toBe(30);
+    expect(await deletedOf(fleet)).toHaveLength(30);
+    await bench.run(minute);
+    expect(heldBack()).toBe(0);
+  });
+
+  test('the earliest event goes first', async () => {
+    for (const name of fleet) await makeInstance(bench, name);
+    statuses = fleet.map((name, index) => ({
+      InstanceId: `i-${name}`,
+      Events: [{ Code: 'instance-stop', NotBefore: inTime((60 - index) * minute) }],
+    }));
+    await bench.run(75_000);
+    expect((await deletedOf(fleet)).sort()).toEqual(fleet.slice(20));
+  });
+
+  test('an event that begins before its turn would come does not wait, once it was seen twice', async () => {
+    for (const name of fleet) await makeInstance(bench, name);
+    const NotBefore = inTime(5 * minute);
+    statuses = fleet.map((name) => ({ InstanceId: `i-${name}`, Events: [{ Code: 'instance-stop', NotBefore }] }));
+    await bench.run(minute);
+    expect(await deletedOf(fleet)).toEqual([]);
+    await bench.run(11_000);
+    expect(await deletedOf(fleet)).toEqual(fleet);
+  });
+
+  test('an event whose time has passed counts as one without a time', async () => {
+    for (const name of fleet) await makeInstance(bench, name);
+    const NotBefore = new Date(ago(minute));
+    statuses = fleet.map((name) => ({ InstanceId: `i-${name}`, Events: [{ Code: 'instance-stop', NotBefore }] }));
+    await bench.run(75_000);
+    expect(await deletedOf(fleet)).toHaveLength(10);
+  });
+
+  test('a check that fails after an event was seen is looked at twice, too', async () => {
+    await makeInstance(bench, 'a');
+    const Events = [{ Code: 'instance-stop' as const }];
+    statuses = [{ InstanceId: 'i-a', Events }];
+    await bench.run(minute);
+    statuses = [{ InstanceId: 'i-a', Events, SystemStatus: impaired(ago(10 * minute)) }];
+    await bench.run(10_000);
+    expect(await annotationOf('a')).toBeUndefined();
+    await bench.run(11_000);
+    expect(await annotationOf('a')).toMatch(/Z$/);
   });
 
   test('pages that repeat without end are given up', async () => {

@@ -1,13 +1,20 @@
 // interruption.instancestatus: asks EC2 every minute which of our instances fail their status checks or have a scheduled
 // event. A broken instance cannot drain, so its claim gets a termination time of now and goes at once; a scheduled event
-// leaves time for an orderly drain. Works without an interruption queue. What goes by force is believed at the second look
-// only, and a share of the fleet at a time: a zone whose checks are reported wrongly is not given up at once.
-import { DescribeInstanceStatusCommand, type EC2Client, type InstanceStatus } from '@aws-sdk/client-ec2';
+// leaves time for an orderly drain. Works without an interruption queue. Either is believed at the second look only, and a
+// share of the fleet goes at a time, the earliest event first: a zone that is reported wrongly is not given up at once. An
+// event that begins before the turn of its instance would come is not kept waiting.
+import {
+  DescribeInstanceStatusCommand,
+  type EC2Client,
+  type InstanceStatus,
+  type InstanceStatusEvent,
+} from '@aws-sdk/client-ec2';
 import { annotation, type NodeClaim } from '../../api/index.ts';
 import { allPages } from '../../aws/index.ts';
 import { formatTime } from '../../base/index.ts';
 import {
   again,
+  allSharesMs,
   Collection,
   type Controller,
   type ControllerContext,
@@ -17,6 +24,7 @@ import {
 } from '../../controllers/index.ts';
 import { done } from '../../runtime/index.ts';
 import { claimsByInstance } from '../claims-by-instance.ts';
+import { tellHeldBack } from '../held-back.ts';
 import type { Reaction } from '../interruption/reaction.ts';
 
 const name = 'interruption.instancestatus';
@@ -40,6 +48,16 @@ const questions = [
   [{ Name: 'event.code', Values: eventCodes }],
 ];
 
+/** What EC2 says about the instance of a claim. */
+interface Announced {
+  claim: NodeClaim;
+  categories: readonly Category[];
+  /** Its checks fail: it cannot drain. */
+  isBroken: boolean;
+  /** When it is out of service: now if it is broken, when its event begins, or never when that is not known. */
+  beginsMs: number;
+}
+
 export interface InstanceStatusOptions {
   ec2: EC2Client;
   reaction: Reaction;
@@ -61,13 +79,15 @@ export function instanceStatusController(
   let counted = new Set<string>();
   /** When each check was first seen to fail, without a look in between that saw it pass. */
   let firstSeen = new Map<string, number>();
-  const broken = new Collection<NodeClaim>({
+  const announced = new Collection<Announced>({
     controller: name,
     clock,
     metrics: context.metrics,
-    keyOf: ({ metadata }) => metadata.uid ?? metadata.name ?? '',
+    // Failing checks that come after an event are believed at a second look of their own.
+    keyOf: ({ claim: { metadata }, isBroken }) => `${metadata.uid ?? metadata.name} ${isBroken}`,
     // EC2 has said it twice.
     atLeast: 10,
+    isUrgent: ({ isBroken, beginsMs }) => !isBroken && beginsMs - clock.now() <= allSharesMs,
   });
 
   const ask = async (signal: AbortSignal): Promise<Map<string, InstanceStatus>> => {
@@ -85,8 +105,7 @@ export function instanceStatusController(
     return patchObject(kube, nodeClaims, claim, { ...claim, metadata: { ...claim.metadata, annotations } });
   };
 
-  const takeDown = async (claim: NodeClaim, categories: readonly Category[]): Promise<void> => {
-    const isBroken = categories.some((each) => each !== 'EventStatus');
+  const takeDown = async ({ claim, categories, isBroken }: Announced): Promise<void> => {
     const marked = isBroken ? await forceful(claim) : claim;
     if (marked.metadata.deletionTimestamp === undefined)
       reaction.announce(marked, () => ({
@@ -116,7 +135,7 @@ export function instanceStatusController(
       const seen = new Set<string>();
       const before = firstSeen;
       firstSeen = new Map();
-      const due = new Map<NodeClaim, readonly Category[]>();
+      const found: Announced[] = [];
       for (const [id, status] of statuses) {
         const concerned = claims.get(id) ?? [];
         const sinceMs = before.get(id) ?? clock.now();
@@ -128,27 +147,42 @@ export function instanceStatusController(
           if (!counted.has(key)) unhealthy.add({ category });
           seen.add(key);
         }
-        if (!dryRun) for (const claim of concerned) due.set(claim, categories);
+        const isBroken = categories.some((category) => category !== 'EventStatus');
+        const beginsMs = isBroken ? clock.now() : beginOf(status, clock.now());
+        if (!dryRun) found.push(...concerned.map((claim) => ({ claim, categories, isBroken, beginsMs })));
       }
       counted = seen;
-      const isForced = ([{ metadata }, categories]: [NodeClaim, readonly Category[]]): boolean =>
-        categories.some((category) => category !== 'EventStatus') &&
-        metadata.annotations?.[annotation.terminationTimestamp] === undefined;
-      const forced = broken.choose(
-        [...due].filter(isForced).map(([claim]) => claim),
+      const open = found
+        .filter(isOpen)
+        .sort((left, right) => (left.beginsMs === right.beginsMs ? 0 : left.beginsMs - right.beginsMs));
+      const { due, heldBack, againMs } = announced.choose(open, claims.size);
+      tellHeldBack(
+        { ...context, log },
+        heldBack.map(({ claim }) => claim),
         claims.size,
+        'impaired or due for an event',
       );
-      if (forced.heldBack.length > 0)
-        log.error(
-          'EC2 reports more instances as impaired than are replaced at once',
-          `${forced.heldBack.length} of ${claims.size} wait`,
-        );
-      for (const claim of [...forced.suspected, ...forced.heldBack]) due.delete(claim);
-      await Promise.all([...due].map(([claim, categories]) => takeDown(claim, categories)));
-      return again(forced.againMs ?? everyMs);
+      await Promise.all(due.map(takeDown));
+      return again(againMs ?? everyMs);
     },
   };
 }
+
+/** Whether there is still something to do about it. */
+function isOpen({ claim: { metadata }, isBroken }: Announced): boolean {
+  return isBroken
+    ? metadata.annotations?.[annotation.terminationTimestamp] === undefined
+    : metadata.deletionTimestamp === undefined;
+}
+
+/** When the first event that is still to come begins; one whose time has passed, or is not known, is in no hurry. */
+function beginOf({ Events = [] }: InstanceStatus, nowMs: number): number {
+  const begins = Events.filter(isPending).flatMap(({ NotBefore }) => NotBefore?.getTime() ?? []);
+  return Math.min(...begins.filter((each) => each > nowMs));
+}
+
+const isPending = ({ Code, Description = '' }: InstanceStatusEvent): boolean =>
+  eventCodes.includes(Code ?? '') && !/^\[(Completed|Canceled)\]/.test(Description);
 
 /** What is wrong, as EC2 tells it; the question's filter alone is not believed. */
 function categoriesOf(
@@ -161,8 +195,6 @@ function categoriesOf(
     (summary.Details ?? []).some(
       ({ Status, ImpairedSince }) => Status === 'failed' && nowMs - (ImpairedSince?.getTime() ?? firstSeenMs) > borneMs,
     );
-  const isPending = ({ Code, Description = '' }: (typeof Events)[number]): boolean =>
-    eventCodes.includes(Code ?? '') && !/^\[(Completed|Canceled)\]/.test(Description);
   return [
     ...(fails(InstanceStatus) ? (['InstanceStatus'] as const) : []),
     ...(fails(SystemStatus) ? (['SystemStatus'] as const) : []),

@@ -202,3 +202,44 @@ describe('what a reservation can still take', () => {
     expect([counts.available('cr-1'), counts.available('cr-2')]).toEqual([0, 0]);
   });
 });
+
+describe('when capacity blocks end', () => {
+  const { signal } = new AbortController();
+  const endMs = Date.parse('2026-01-01T10:00:00Z');
+  const block = (id: string, over: CapacityReservation = {}): CapacityReservation =>
+    reservation(id, { ReservationType: 'capacity-block', EndDate: new Date(endMs), ...over });
+
+  test('is asked anew each time, one id at a time', async () => {
+    const { reservations, ec2 } = open(({ CapacityReservationIds: [id = ''] = [] }) => {
+      if (id === 'cr-gone') throw awsRefusal('InvalidCapacityReservationId.NotFound');
+      return { CapacityReservations: [block(id)] };
+    });
+    for (let look = 1; look <= 2; look += 1) {
+      const ends = await reservations.blockEnds(new Set(['cr-1', 'cr-gone', 'cr-2']), signal);
+      expect(ends).toEqual(
+        new Map([
+          ['cr-1', endMs],
+          ['cr-2', endMs],
+        ]),
+      );
+      expect(ec2.calls).toHaveLength(3 * look);
+    }
+  });
+
+  test.each([
+    ['of another id', block('cr-2')],
+    ['that is not a block', block('cr-1', { ReservationType: 'default' })],
+    ['without an end', block('cr-1', { EndDate: undefined })],
+    ['that is not active', block('cr-1', { State: 'expired' })],
+  ])('is not taken from an answer about one %s', async (_, answer) => {
+    const { reservations } = open(() => ({ CapacityReservations: [answer] }));
+    expect(await reservations.blockEnds(new Set(['cr-1']), signal)).toEqual(new Map());
+  });
+
+  test('is not known when EC2 does not answer', async () => {
+    const { reservations } = open(() => {
+      throw awsRefusal('RequestLimitExceeded');
+    });
+    await expect(reservations.blockEnds(new Set(['cr-1']), signal)).rejects.toThrow('RequestLimitExceeded');
+  });
+});

@@ -5,6 +5,7 @@
 // is left out, with a line in the log; an id that does not exist selects nothing.
 import {
   type CapacityReservation,
+  DescribeCapacityReservationsCommand,
   type DescribeCapacityReservationsCommandInput,
   type EC2Client,
   paginateDescribeCapacityReservations,
@@ -29,7 +30,8 @@ export interface CapacityReservationsOptions {
 const ttlMs = 60_000;
 const pageSize = 1_000;
 /** Instances in a capacity block are taken back half an hour before its end; nodes must be gone by then. */
-const expiringBeforeEndMs = 40 * 60_000;
+export const takenBackBeforeEndMs: number = 30 * 60_000;
+export const expiringBeforeEndMs: number = 40 * 60_000;
 
 export interface UnusedReservation {
   id: string;
@@ -77,6 +79,28 @@ export class CapacityReservations {
       if (selected.has(id) || !zones.has(zone) || count === 0) return [];
       return [{ id, zone, count, instanceType: reservation.InstanceType ?? '' }];
     });
+  }
+
+  /**
+   * When these capacity blocks end, as EC2 says now, past every cache. One id is one question: EC2 refuses a whole question
+   * for an id that it does not know. What is not there as an active block is left out.
+   */
+  async blockEnds(ids: ReadonlySet<string>, abortSignal: AbortSignal): Promise<Map<string, number>> {
+    const { ec2 } = this.options;
+    const ends = new Map<string, number>();
+    for (const id of ids) {
+      const found = await ec2
+        .send(new DescribeCapacityReservationsCommand({ CapacityReservationIds: [id] }), { abortSignal })
+        .catch((error: unknown) => {
+          if (isAwsNotFound(error)) return undefined;
+          throw error;
+        });
+      const block = found?.CapacityReservations?.find(({ CapacityReservationId }) => CapacityReservationId === id);
+      if (block?.ReservationType !== 'capacity-block' || block.State !== 'active' || block.EndDate === undefined)
+        continue;
+      ends.set(id, block.EndDate.getTime());
+    }
+    return ends;
   }
 
   private async matching(query: DescribeCapacityReservationsCommandInput): Promise<CapacityReservation[]> {
