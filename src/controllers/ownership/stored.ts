@@ -2,6 +2,8 @@
 // went silent is noticed after minutes) and hide claims that cannot be worked with; whoever concludes that something has no
 // owner, or may go, and takes it away for that, asks here. Claims are read with tolerance: one that cannot be parsed still
 // owns what it names.
+import type { NodeClaim } from '../../api/index.ts';
+import { conditionOf } from '../../base/index.ts';
 import { isKubeError, type KubeObject, type Pod, type Resource, resources } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
 import { nodeClaims } from '../own-resources.ts';
@@ -78,6 +80,16 @@ export async function isStoredAsLeaving<T extends KubeObject>(
 ): Promise<boolean> {
   const stored = await storedObject(context, resource, name);
   return stored?.metadata.uid === uid && stored?.metadata.deletionTimestamp !== undefined;
+}
+
+/** The claim, by UID, is stored and its condition of that type is not True: another replica may have come further. */
+export async function isStoredAsWaiting(
+  context: Stored,
+  { metadata: { name = '', uid } }: NodeClaim,
+  type: string,
+): Promise<boolean> {
+  const stored = await storedObject(context, nodeClaims, name);
+  return stored?.metadata.uid === uid && conditionOf(stored?.status?.conditions, type)?.status !== 'True';
 }
 
 /**

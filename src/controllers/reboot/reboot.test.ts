@@ -151,6 +151,37 @@ test('a node that is back in what is stored is not given up for a cache that is 
   expect(await claim()).toBeUndefined();
 });
 
+test('a claim that is stored without the reboot is not given up, nor its pods evicted', async () => {
+  const catchUp = bench.storedOtherwise(nodeClaims, (claims) =>
+    claims.map((each) => ({ ...each, status: { ...each.status, conditions: [] } })),
+  );
+  await bench.apply(resources.pods, pod);
+  await ask();
+  await bench.run(30 * minuteMs);
+  expect(await claim()).toBeDefined();
+  const evicted = async () => (await bench.get(resources.pods, 'p', 'default'))?.metadata.deletionTimestamp;
+  expect([await isFenced(), await evicted()]).toEqual([false, undefined]);
+  catchUp();
+  await bench.run(minuteMs);
+  expect([await isFenced(), await evicted()]).toEqual([true, expect.any(String)]);
+});
+
+test('a node that only the cache lacks is not given up', async () => {
+  await bench.apply<NodeClaim>(nodeClaims, { metadata: { name: 'n' }, status: { nodeName: 'n' } });
+  await ask(0);
+  await bench.run(minuteMs);
+  await boot('second', 'False');
+  bench.context.cluster.removeNode(await node());
+  const catchUp = bench.storedOtherwise(resources.nodes, (nodes) =>
+    nodes.map((each) => ({ ...each, status: { ...each.status, conditions: [{ type: 'Ready', status: 'True' }] } })),
+  );
+  await bench.run(30 * minuteMs);
+  expect(await claim()).toBeDefined();
+  catchUp();
+  await bench.run(minuteMs);
+  expect(await claim()).toBeUndefined();
+});
+
 test.each<[string, () => Promise<unknown>]>([
   ['its claim is deleted', () => bench.kube.delete(nodeClaims, { name: 'n' })],
   [

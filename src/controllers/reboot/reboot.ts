@@ -14,6 +14,7 @@ import { ClaimMemory } from '../nodeclaim/claim-memory.ts';
 import { boundDrain } from '../nodeclaim/drain-bound.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
+import { Proofs } from '../ownership/proofs.ts';
 import { storedObject } from '../ownership/stored.ts';
 import { patchObject, patchStatus } from '../writes.ts';
 import { type RebootResult, rebootMetrics } from './metrics.ts';
@@ -33,6 +34,7 @@ export function rebootController(context: ControllerContext, evictions: Eviction
   /** When the provider was first asked, and when it agreed; lost with the process, and then begun anew. */
   const askedMs = new ClaimMemory<number>();
   const issuedMs = new ClaimMemory<number>();
+  const proofs = new Proofs(clock);
 
   const tell = (claim: NodeClaim, type: 'Normal' | 'Warning', reason: string, message: string): void => {
     const dedupeValues = [claim.metadata.uid ?? '', String(requestedMs(claim))];
@@ -143,6 +145,8 @@ export function rebootController(context: ControllerContext, evictions: Eviction
   const requested = async (found: NodeClaim, seen: Node): Promise<Outcome> => {
     const grace = graceOf(found);
     if (typeof grace === 'string') return fail(found, seen, 'invalid_request', `invalid reboot request: ${grace}`);
+    const isAsked = async (): Promise<boolean> => (await storedNow(found, seen)) !== undefined;
+    if (!(await proofs.holds(found.metadata.uid ?? '', isAsked))) return again(lookMs);
     const node = await setTaint(seen, true);
     const before = found.metadata.annotations?.[annotation.rebootPreBootId];
     // It happened already: asked by a process that did not live to note it.
@@ -184,10 +188,15 @@ export function rebootController(context: ControllerContext, evictions: Eviction
     return isAsked && fresh?.metadata.uid === node.metadata.uid ? fresh : undefined;
   };
 
-  /** Whether the node runs another boot and is ready as far as the API server knows, whatever the cache says. */
-  const isBack = async (claim: NodeClaim, node: Node | undefined): Promise<boolean> => {
-    const fresh = node && (await storedObject(context, resources.nodes, node.metadata.name ?? ''));
-    return fresh !== undefined && isNewBoot(claim, fresh) && isReadyNode(fresh);
+  /** Whether the reboot is late as far as the API server knows, whatever the cache says. */
+  const isLate = async (claim: NodeClaim, node: Node | undefined): Promise<boolean> => {
+    const asked = await storedObject(context, nodeClaims, claim.metadata.name ?? '');
+    if (asked?.metadata.uid !== claim.metadata.uid || asked === undefined || !isRebooting(asked)) return false;
+    if (isIssued(asked) !== isIssued(claim)) return false;
+    if (!isIssued(claim)) return true;
+    const nodeName = node?.metadata.name ?? claim.status?.nodeName;
+    const fresh = nodeName ? await storedObject(context, resources.nodes, nodeName) : undefined;
+    return fresh === undefined || !isNewBoot(claim, fresh) || !isReadyNode(fresh);
   };
 
   const observe = async (claim: NodeClaim, seen: Node): Promise<Outcome> => {
@@ -210,7 +219,7 @@ export function rebootController(context: ControllerContext, evictions: Eviction
     if (clock.now() > endMs) {
       // What only a wrong clock calls late is not ended.
       if (time.problem() !== undefined) return again(untrustedClockMs);
-      if (isIssued(claim) && (await isBack(claim, node))) return again(lookMs);
+      if (!(await isLate(claim, node))) return again(lookMs);
       return isIssued(claim)
         ? fail(claim, node, 'recovery_timeout', 'node did not recover within the observation window')
         : fail(claim, node, 'provider_error', 'reboot was not issued within the issuance timeout');

@@ -1,6 +1,7 @@
 // node.termination: takes a deleted Node away without hurting its pods. Taint, drain, wait for volumes, take the machine,
 // remove the finalizer; each stage is looked at anew from the API's objects until it is over, so a restart goes on where
-// the last process stopped.
+// the last process stopped. Nothing begins on the word of a cache alone: that the Node is being deleted is read from what is
+// stored.
 import { annotation, finalizer, label, type NodeClaim, taint } from '../../../api/index.ts';
 import { KerfError, parseTime } from '../../../base/index.ts';
 import { isCloudError, isKubeError, type Node, resources } from '../../../ports/index.ts';
@@ -14,6 +15,7 @@ import type { ClaimMetrics } from '../../nodeclaim/claim-metrics.ts';
 import { endClaim } from '../../nodeclaim/end-claim.ts';
 import type { MachineRemoval } from '../../nodeclaim/machine-removal.ts';
 import { nodeClaims } from '../../own-resources.ts';
+import { Proofs } from '../../ownership/proofs.ts';
 import { isStoredAsLeaving } from '../../ownership/stored.ts';
 import { patchObject } from '../../writes.ts';
 import { type Departure, stagesOf } from './stages.ts';
@@ -29,18 +31,18 @@ export function nodeTerminationController(
 ): Controller {
   const { cloud, clock, cluster, kube, log, recorder, settings, time } = context;
   const stages = stagesOf(context, metrics, evictions, removals);
+  const proofs = new Proofs(clock);
 
   const terminate = async (found: Node): Promise<Outcome> => {
     const claim = claimOf(found);
+    const { name = '', uid = name } = found.metadata;
+    if (!(await proofs.holds(uid, () => isStoredAsLeaving(context, resources.nodes, found)))) {
+      const reason = 'as it is stored it is not being deleted';
+      log.info('keeping node for now', { controller: 'node.termination', Node: { name }, reason });
+      return again(unprovenMs);
+    }
     if (claim !== undefined && claim.metadata.deletionTimestamp === undefined) {
-      if (!(await isStoredAsLeaving(context, resources.nodes, found))) {
-        log.info('keeping nodeclaim for now: its node as it is stored is not being deleted', {
-          controller: 'node.termination',
-          Node: { name: found.metadata.name },
-        });
-        return again(unprovenMs);
-      }
-      await endClaim(context, claim, { code: 'NodeDeleted', message: `its Node ${found.metadata.name} was deleted` });
+      await endClaim(context, claim, { code: 'NodeDeleted', message: `its Node ${name} was deleted` });
     }
     if (!isReady(found) && (await isMachineGone(found))) return release(found);
     // A moment that only a wrong clock has reached forces nothing.

@@ -1,6 +1,6 @@
 // The three stages between a deleted Node's taint and its end: its pods go, its volumes go, its machine goes. What each
 // one waits for stands in the conditions of the node's claim; a node without a claim has none, and no machine to take.
-import { conditionReason, conditionType, type NodeClaim } from '../../../api/index.ts';
+import { annotation, conditionReason, conditionType, type NodeClaim } from '../../../api/index.ts';
 import { formatTime, parseTime, shortList } from '../../../base/index.ts';
 import { isKubeError, type Node, resources } from '../../../ports/index.ts';
 import type { Outcome } from '../../../runtime/index.ts';
@@ -11,6 +11,7 @@ import { claimCondition, withCondition } from '../../nodeclaim/claim-conditions.
 import type { ClaimMetrics } from '../../nodeclaim/claim-metrics.ts';
 import type { MachineRemoval } from '../../nodeclaim/machine-removal.ts';
 import { nodeClaims } from '../../own-resources.ts';
+import { Proofs } from '../../ownership/proofs.ts';
 import { claimNamesOf, storedClaim, storedPods } from '../../ownership/stored.ts';
 import { patchStatus } from '../../writes.ts';
 import { type Deletion, drainOf } from './drain.ts';
@@ -45,6 +46,7 @@ export function stagesOf(
   removals: MachineRemoval,
 ): readonly Stage[] {
   const { clock, cluster, kube, recorder } = context;
+  const deadlines = new Proofs(clock);
 
   const write = async (
     claim: NodeClaim | undefined,
@@ -79,6 +81,22 @@ export function stagesOf(
     });
   };
 
+  /** The claim as it is stored has no later deadline: pods go by force, past what protects them, for no less. */
+  const isOverdue = async ({ metadata: { name = '', uid = '' } }: NodeClaim, deadlineMs: number): Promise<boolean> =>
+    deadlines.holds(`${uid} ${deadlineMs}`, async () => {
+      const stored = await storedClaim(context, name);
+      const storedMs = parseTime(String(stored?.annotations[annotation.terminationTimestamp] ?? ''));
+      return stored?.uid === uid && storedMs !== undefined && storedMs <= deadlineMs;
+    });
+
+  const removeAll = async (
+    overdue: readonly Deletion[],
+    { claim, deadlineMs }: Pick<Departure, 'claim' | 'deadlineMs'>,
+  ): Promise<void> => {
+    if (overdue.length === 0 || claim === undefined || deadlineMs === undefined) return;
+    if (await isOverdue(claim, deadlineMs)) await Promise.all(overdue.map((each) => remove(each, deadlineMs)));
+  };
+
   const drain: Stage = async ({ node, claim: found, deadlineMs }) => {
     const name = node.metadata.name ?? '';
     const { waiting, evict, remove: overdue } = drainOf(cluster.pods.on(name), clock.now(), deadlineMs);
@@ -96,7 +114,7 @@ export function stagesOf(
         dedupeValues: [name, 'waiting'],
       });
       evictions.add(evict);
-      await Promise.all(overdue.map((deletion) => remove(deletion, deadlineMs ?? 0)));
+      await removeAll(overdue, { claim, deadlineMs });
       return { claim, outcome: again(lookAgainMs) };
     }
     if (isOver) return { claim };
@@ -107,7 +125,7 @@ export function stagesOf(
     // A pod that came just before the taint may not have reached the cache: an empty node is proven by what is stored.
     const unseen = drainOf(await storedPods(context, name), clock.now(), deadlineMs);
     if (unseen.waiting > 0) {
-      await Promise.all(unseen.remove.map((deletion) => remove(deletion, deadlineMs ?? 0)));
+      await removeAll(unseen.remove, { claim, deadlineMs });
       return { claim, outcome: again(lookAgainMs) };
     }
     if (claim === undefined) return { claim };

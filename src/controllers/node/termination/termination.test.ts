@@ -318,6 +318,70 @@ describe('draining', () => {
   });
 });
 
+describe('the pods of a node that the cache has as deleted', () => {
+  test.each<[string, (node: Node) => Node | undefined]>([
+    ['has it as one that stays', asStaying],
+    ['has another of that name', (node) => ({ ...node, metadata: { ...node.metadata, uid: 'another' } })],
+    ['does not have it', () => undefined],
+  ])('stay while the API server %s', async (_, change) => {
+    await bench.makeMachine();
+    await bench.runPod('web');
+    // Both are cached as deleted, so the claim does not ask for the Node any more.
+    const catchUp = bench.storedOtherwise(resources.nodes, (nodes) => nodes.flatMap((node) => change(node) ?? []));
+    await bench.remove(nodeClaims, 'a');
+    await bench.run(60_000);
+    expect((await bench.node()).metadata.deletionTimestamp).toBeDefined();
+    expect(await bench.isTerminating('web')).toBe(false);
+    expect(bench.log.lines).toContainEqual(expect.objectContaining({ message: 'keeping node for now' }));
+    catchUp();
+    await bench.run(15_000);
+    expect(await bench.isTerminating('web')).toBe(true);
+  });
+
+  test('stay when a drain under way is no longer what is stored', async () => {
+    await bench.makeMachine();
+    await bench.runPod('first');
+    await bench.runPod('critical', { spec: { priorityClassName: 'system-cluster-critical' } });
+    await deleteNode();
+    await bench.run(2_000);
+    expect([await bench.isTerminating('first'), await bench.isTerminating('critical')]).toEqual([true, false]);
+    bench.storedOtherwise(resources.nodes, (nodes) => nodes.map(asStaying));
+    await bench.run(60_000);
+    await endTerminating();
+    await bench.run(60_000);
+    expect(await bench.isTerminating('critical')).toBe(false);
+  });
+
+  test('cost a look at what is stored once a minute, not with every pod', async () => {
+    await bench.makeMachine();
+    await bench.runPod('web', { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } } });
+    let looks = 0;
+    bench.storedOtherwise(resources.nodes, (nodes) => {
+      looks += 1;
+      return nodes;
+    });
+    await deleteNode();
+    await bench.run(10 * 60_000);
+    expect(looks).toBeGreaterThan(0);
+    expect(looks).toBeLessThanOrEqual(12);
+  });
+
+  test('are not taken by force for a deadline that is not stored any more', async () => {
+    await bench.makeMachine('a', { spec: { terminationGracePeriod: '2m' } });
+    await bench.runPod('web', { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } } });
+    const later = { [deadline]: bench.nowPlus(3_600_000) };
+    const catchUp = bench.storedOtherwise(nodeClaims, (claims) =>
+      claims.map((each) => ({ ...each, metadata: { ...each.metadata, annotations: later } })),
+    );
+    await deleteNode();
+    await bench.run(5 * 60_000);
+    expect(await bench.isTerminating('web')).toBe(false);
+    catchUp();
+    await bench.run(15_000);
+    expect(await bench.isTerminating('web')).toBe(true);
+  });
+});
+
 describe('a deadline', () => {
   const grace = { spec: { terminationGracePeriod: '5m' } };
 

@@ -68,6 +68,26 @@ describe('a launch that fails', () => {
     expect(bench.metrics.value(disrupted, { reason: 'insufficient_capacity', nodepool: 'default' })).toBe(1);
   });
 
+  test.each(['insufficientCapacity', 'nodeClassNotReady'] as const)(
+    '%s: keeps a claim that is stored as launched, by a replica that led before',
+    async (kind) => {
+      bench.cloud.createError = new CloudError(kind, 'no');
+      const launched = { type: 'Launched', status: 'True', reason: 'Launched', message: '' } as const;
+      const catchUp = bench.storedOtherwise(nodeClaims, (claims) =>
+        claims.map((claim) => ({
+          ...claim,
+          status: { ...claim.status, conditions: [{ ...launched, lastTransitionTime: bench.nowPlus(0) }] },
+        })),
+      );
+      await bench.makeClaim();
+      await bench.run(30_000);
+      expect((await bench.claim()).metadata.deletionTimestamp).toBeUndefined();
+      catchUp();
+      await bench.run(60_000);
+      expect(await bench.isGone()).toBe(true);
+    },
+  );
+
   test('for lack of capacity is reported to the pods that waited for the claim, as long as they wait', async () => {
     bench.cloud.createError = new CloudError('insufficientCapacity', 'sold out');
     for (const name of ['waits', 'bound']) {

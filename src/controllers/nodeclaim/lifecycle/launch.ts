@@ -14,6 +14,7 @@ import { CloudError, type Instance, isCloudError } from '../../../ports/index.ts
 import { probeLifeMs } from '../../../state/index.ts';
 import type { ControllerContext } from '../../context.ts';
 import { aboutClaim, aboutPod } from '../../event-subjects.ts';
+import { isStoredAsWaiting } from '../../ownership/stored.ts';
 import { claimCondition, restamped, withCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import { endClaim } from '../end-claim.ts';
@@ -198,6 +199,10 @@ export class ClaimLauncher {
 
   private async failed(claim: NodeClaim, error: unknown): ReturnType<Step> {
     const { clock, recorder, log } = this.context;
+    const isFinal = isCloudError(error, 'insufficientCapacity') || isCloudError(error, 'nodeClassNotReady');
+    // One that led before may have launched it, and the watch of this process has said nothing since.
+    if (isFinal && !(await isStoredAsWaiting(this.context, claim, conditionType.launched)))
+      return { claim, againMs: retryMs.most };
     if (isCloudError(error, 'insufficientCapacity')) {
       const { name } = claim.metadata;
       recorder.publish({

@@ -3,10 +3,9 @@
 // while this process was away, so age alone is not proof that a node did not join: the Nodes are listed anew, and one that is
 // there gets as long again to be registered. A claim ends for what is stored about it, not for what a cache still shows.
 import { conditionReason, conditionType, type NodeClaim } from '../../../api/index.ts';
-import { conditionOf, formatGoDuration, parseTime } from '../../../base/index.ts';
+import { formatGoDuration, parseTime } from '../../../base/index.ts';
 import { type ControllerContext, untrustedClockMs } from '../../context.ts';
-import { nodeClaims } from '../../own-resources.ts';
-import { storedNodes, storedObject } from '../../ownership/stored.ts';
+import { isStoredAsWaiting, storedNodes } from '../../ownership/stored.ts';
 import { claimCondition, whyNotRegistered } from '../claim-conditions.ts';
 import { ClaimMemory } from '../claim-memory.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
@@ -70,12 +69,6 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
   const { clock, ledger, log, time } = context;
   const joined = new JoinedNodes(context);
 
-  /** Another replica may have launched or registered it while the watch of this one said nothing. */
-  const isStoredAsWaiting = async ({ metadata: { name = '', uid } }: NodeClaim, type: string): Promise<boolean> => {
-    const stored = await storedObject(context, nodeClaims, name);
-    return stored?.metadata.uid === uid && conditionOf(stored?.status?.conditions, type)?.status !== 'True';
-  };
-
   const step: Step = async (claim) => {
     if (claimCondition(claim, conditionType.registered)?.status === 'True') {
       joined.forget(claim.metadata.name ?? '');
@@ -100,7 +93,7 @@ export function liveness(context: ControllerContext, metrics: ClaimMetrics, heal
       const isUnseen = condition.status === 'Unknown' && condition.reason !== conditionReason.registrationHookPending;
       if (type === conditionType.registered && isUnseen && (await joined.deserves(claim)))
         return { claim, againMs: lookAgainMs };
-      if (!(await isStoredAsWaiting(claim, type))) return { claim, againMs: lookAgainMs };
+      if (!(await isStoredAsWaiting(context, claim, type))) return { claim, againMs: lookAgainMs };
       await health.failed(claim);
       const span = formatGoDuration(limitMs);
       const why = whyNotRegistered(claim);
