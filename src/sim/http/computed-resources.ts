@@ -74,7 +74,7 @@ function serveUsage({ machinery, request, path, query, answer }: Asked, definiti
   }
   if (view.form.as === 'Table') {
     const rows = items.flatMap((item) => encodeObject(definition, item, view)['rows'] as JsonObject[]);
-    return answer(200, table(definition, rows, {}));
+    return answer(200, table(definition, rows, { metadata: {}, apiVersion: view.form.metaVersion }));
   }
   return answer(200, { kind: definition.listKind, apiVersion: 'metrics.k8s.io/v1beta1', metadata: {}, items });
 }

@@ -3,7 +3,7 @@ import { apiVersionOf, type ResourceDefinition } from '../api/definition.ts';
 import { plainLayout } from '../api/tables/index.ts';
 import type { JsonObject } from '../json.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import type { Form } from './negotiate.ts';
+import type { Form, MetaVersion } from './negotiate.ts';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
@@ -17,17 +17,19 @@ export interface View {
   toReader?: ((object: StoredObject) => StoredObject) | undefined;
 }
 
-const partial = (object: StoredObject): JsonObject => ({
+export const partial = (object: StoredObject, { form }: View): JsonObject => ({
   kind: 'PartialObjectMetadata',
-  apiVersion: 'meta.k8s.io/v1',
+  apiVersion: form.metaVersion,
   metadata: object.metadata,
 });
 
 /** One object as the body of an answer. */
 export function encodeObject(definition: ResourceDefinition, object: StoredObject, view: View): JsonObject {
-  if (view.form.as === 'PartialObjectMetadata') return partial(object);
-  if (view.form.as === 'Table')
-    return table(definition, [row(definition, object, view)], { resourceVersion: object.metadata.resourceVersion });
+  if (view.form.as === 'PartialObjectMetadata') return partial(object, view);
+  if (view.form.as === 'Table') {
+    const metadata = { resourceVersion: object.metadata.resourceVersion };
+    return table(definition, [row(definition, object, view)], { metadata, apiVersion: view.form.metaVersion });
+  }
   return shown(object, view);
 }
 
@@ -36,16 +38,21 @@ export function shown(object: StoredObject, { renamed, toReader }: View): Stored
   return renamed === undefined ? seen : renamed.show(seen);
 }
 
+interface TableFrame {
+  metadata: JsonObject;
+  apiVersion: MetaVersion;
+  withColumns?: boolean;
+}
+
 export function table(
   definition: ResourceDefinition,
   rows: JsonObject[],
-  metadata: JsonObject,
-  withColumns = true,
+  { metadata, apiVersion, withColumns = true }: TableFrame,
 ): JsonObject {
   const { columns } = definition.table ?? plainLayout;
   return {
     kind: 'Table',
-    apiVersion: 'meta.k8s.io/v1',
+    apiVersion,
     metadata,
     columnDefinitions: withColumns
       ? columns.map(({ name, type, format = '', description = '', priority = 0 }) => ({
@@ -67,7 +74,11 @@ export function row(definition: ResourceDefinition, object: StoredObject, view: 
     cells: layout.cells(object, view.nowMs),
     ...((phase === 'Succeeded' || phase === 'Failed') && { conditions: [finished(phase)] }),
     object:
-      view.includeObject === 'None' ? null : view.includeObject === 'Object' ? shown(object, view) : partial(object),
+      view.includeObject === 'None'
+        ? null
+        : view.includeObject === 'Object'
+          ? shown(object, view)
+          : partial(object, view),
   };
 }
 
@@ -81,7 +92,7 @@ const finished = (phase: 'Succeeded' | 'Failed'): JsonObject => ({
 /** One item of a list, as JSON text. Items of built-in lists carry no apiVersion and kind on the wire. */
 export function encodeItem(definition: ResourceDefinition, object: StoredObject, view: View): string {
   if (view.form.as === 'Table') return JSON.stringify(row(definition, object, view));
-  if (view.form.as === 'PartialObjectMetadata') return JSON.stringify(partial(object));
+  if (view.form.as === 'PartialObjectMetadata') return JSON.stringify(partial(object, view));
   if (definition.custom !== undefined) return JSON.stringify(object);
   const { apiVersion: _a, kind: _k, ...rest } = shown(object, view);
   return JSON.stringify(rest);
@@ -94,12 +105,12 @@ export function listFrame(
   metadata: JsonObject,
 ): { open: string; close: string } {
   if (view.form.as === 'Table') {
-    const { rows: _rows, ...frame } = table(definition, [], metadata);
+    const { rows: _rows, ...frame } = table(definition, [], { metadata, apiVersion: view.form.metaVersion });
     return { open: `${JSON.stringify(frame).slice(0, -1)},"rows":[`, close: ']}\n' };
   }
   const frame =
     view.form.as === 'PartialObjectMetadata'
-      ? { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata }
+      ? { kind: 'PartialObjectMetadataList', apiVersion: view.form.metaVersion, metadata }
       : { kind: definition.listKind, apiVersion: view.renamed?.apiVersion ?? apiVersionOf(definition), metadata };
   return { open: `${JSON.stringify(frame).slice(0, -1)},"items":[`, close: ']}\n' };
 }

@@ -5,7 +5,11 @@ import { StatusError } from '../api/status.ts';
 export interface Form {
   as: 'object' | 'Table' | 'PartialObjectMetadata';
   encoding: 'json' | 'yaml';
+  /** Of Tables and metadata. Clients that are older, or have to serve older clusters, ask for the beta. */
+  metaVersion: MetaVersion;
 }
+
+export type MetaVersion = 'meta.k8s.io/v1' | 'meta.k8s.io/v1beta1';
 
 const offered = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
@@ -32,11 +36,12 @@ export function negotiate(request: IncomingMessage): Form {
     if (encoding === undefined) continue;
     readable = true;
     const { as, g: group, v: version } = parameters;
-    if (as === undefined) return { as: 'object', encoding };
-    if (group !== 'meta.k8s.io' || version !== 'v1') continue;
-    if (as === 'Table') return { as: 'Table', encoding };
+    if (as === undefined) return { as: 'object', encoding, metaVersion: 'meta.k8s.io/v1' };
+    if (group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) continue;
+    const metaVersion: MetaVersion = `meta.k8s.io/${version}`;
+    if (as === 'Table') return { as: 'Table', encoding, metaVersion };
     if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList')
-      return { as: 'PartialObjectMetadata', encoding };
+      return { as: 'PartialObjectMetadata', encoding, metaVersion };
   }
   if (readable)
     throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`);

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/index.ts';
 import { apiVersionOf, type ResourceDefinition } from '../api/definition.ts';
 import { StatusError, statusObject } from '../api/status.ts';
 import type { ObjectEvent, Watcher } from '../api/verbs/watch.ts';
-import { row, shown, table, type View } from './encode.ts';
+import { partial, row, shown, table, type View } from './encode.ts';
 import { Slices, write } from './stream.ts';
 
 /** How often a quiet watcher learns the current version, as on the real server. */
@@ -105,10 +105,14 @@ class EventEncoder {
       return text;
     }
     if (view.form.as === 'PartialObjectMetadata') {
-      return `${JSON.stringify({ type, object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata } })}\n`;
+      return `${JSON.stringify({ type, object: partial(object, view) })}\n`;
     }
     const rows = [row(this.definition, object, view)];
-    const body = table(this.definition, rows, { resourceVersion: object.metadata.resourceVersion }, this.first);
+    const body = table(this.definition, rows, {
+      metadata: { resourceVersion: object.metadata.resourceVersion },
+      apiVersion: view.form.metaVersion,
+      withColumns: this.first,
+    });
     this.first = false;
     return `${JSON.stringify({ type, object: body })}\n`;
   }
@@ -120,11 +124,16 @@ class EventEncoder {
     };
     const { form, renamed } = this.view();
     if (form.as === 'Table') {
-      const object = { ...table(this.definition, [], { resourceVersion: String(revision) }, false), rows: null };
+      const frame = {
+        metadata: { resourceVersion: String(revision) },
+        apiVersion: form.metaVersion,
+        withColumns: false,
+      };
+      const object = { ...table(this.definition, [], frame), rows: null };
       return `${JSON.stringify({ type: 'BOOKMARK', object })}\n`;
     }
     const own = renamed?.apiVersion ?? apiVersionOf(this.definition);
-    const apiVersion = form.as === 'object' ? own : 'meta.k8s.io/v1';
+    const apiVersion = form.as === 'object' ? own : form.metaVersion;
     const kind = form.as === 'object' ? this.definition.kind : 'PartialObjectMetadata';
     return `${JSON.stringify({ type: 'BOOKMARK', object: { kind, apiVersion, metadata } })}\n`;
   }

@@ -214,3 +214,22 @@ test('a log that is followed ends when its reader leaves', async () => {
   expect(new TextDecoder().decode(value)).toContain('simulated');
   leave.abort();
 });
+
+test.each(['v1', 'v1beta1'])('tables and metadata of %s, as k9s asks for them', async (version) => {
+  const apiVersion = `meta.k8s.io/${version}`;
+  const ask = async (as: string, path: string): Promise<unknown> => {
+    const accept = `application/json;as=${as};v=${version};g=meta.k8s.io, application/json`;
+    return (await fetch(`${server.url}${path}`, { headers: { accept } })).json();
+  };
+  const aboutNamespace = { object: { kind: 'PartialObjectMetadata', apiVersion } };
+  expect(await ask('Table', '/api/v1/namespaces')).toMatchObject({ kind: 'Table', apiVersion });
+  expect(await ask('Table', '/api/v1/namespaces/default')).toMatchObject({
+    kind: 'Table',
+    apiVersion,
+    rows: [aboutNamespace],
+  });
+  expect(await ask('PartialObjectMetadataList', '/api/v1/namespaces')).toMatchObject({
+    kind: 'PartialObjectMetadataList',
+    apiVersion,
+  });
+});
