@@ -106,3 +106,17 @@ test('a delta keeps to its bytes', () => {
   expect(JSON.stringify(delta).length).toBeLessThan(64 * 1024 * 1.2);
   expect(delta?.revision).toBeLessThan(model.revision);
 });
+
+test('workloads that are gone are forgotten, and whoever follows comes to the same as a fresh list', () => {
+  const model = new ViewModel();
+  let shown = look(model);
+  for (let run = 0; run < 20_000; run++) {
+    const cell = { workload: `batch/job-${run}`, state: 'running', count: 1, cpu: 100, memory: 64 };
+    model.set(facts(`node-${run % 50}`, run), [cell]);
+    if (run % 97 === 0) shown = follow(shown, model);
+  }
+  shown = follow(shown, model);
+  expect(seen(shown)).toEqual(seen(look(model)));
+  expect(model.list('now').dictionaries.workload.length).toBeLessThan(6_000);
+  expect([...model.rows()].map(({ cells }) => cells[0]?.workload)).toContain('batch/job-19999');
+});

@@ -4,6 +4,7 @@
 // 1. A row that is set to what it was is not a change.
 // 2. What is gone is remembered for a while; a client that is further behind has to look again.
 // 3. List and deltas, taken in any number of steps, come to the same as a fresh list.
+// 4. What is kept grows with the nodes and their pods, not with time: words that are used no more are forgotten now and then.
 import type { Cell, CellView, ClusterView, Delta, Dictionaries, DictionaryName, NodeRow, Totals } from './wire.ts';
 import { cellColumns, dictionaryNames, emptyDictionaries, nodeFigures, nodeWords, noTotals } from './wire.ts';
 
@@ -12,9 +13,16 @@ export type NodeFacts = Omit<NodeRow, 'key'>;
 interface Kept {
   readonly key: number;
   facts: NodeFacts;
-  cells: readonly Cell[];
+  cells: PackedCells;
   revision: number;
 }
+
+/** Workload, state, count, cpu, memory again and again: a hundred thousand of them as objects would be many times as much. */
+type PackedCells = number[];
+const cellSize = 5;
+
+/** Workloads that were met before those that are gone are forgotten: every run of a CronJob is one. */
+const leastWorkloads = 5_000;
 
 /** Nodes that are gone and still reported one by one. */
 const mostRemoved = 10_000;
@@ -32,6 +40,7 @@ export class ViewModel {
   private current = 0;
   private oldest = 0;
   private waitingPods = 0;
+  private mostWorkloads = leastWorkloads;
   private sums: Totals | undefined;
 
   get revision(): number {
@@ -46,27 +55,29 @@ export class ViewModel {
     return this.byName.has(name);
   }
 
-  rows(): Iterable<{ facts: NodeFacts; cells: readonly Cell[] }> {
-    return this.byName.values();
+  *facts(): Iterable<NodeFacts> {
+    for (const { facts } of this.byName.values()) yield facts;
+  }
+
+  *rows(): Iterable<{ facts: NodeFacts; cells: readonly Cell[] }> {
+    for (const { facts, cells } of this.byName.values()) yield { facts, cells: this.unpacked(cells) };
   }
 
   set(facts: NodeFacts, cells: readonly Cell[]): void {
     const known = this.byName.get(facts.name);
-    if (known !== undefined && isSame(known, facts, cells)) return;
+    if (known !== undefined && this.isSame(known, facts, cells)) return;
     this.current += 1;
     this.sums = undefined;
     for (const word of nodeWords) this.numberOf(word, facts[word]);
-    for (const { workload, state } of cells) {
-      this.numberOf('workload', workload);
-      this.numberOf('podState', state);
-    }
-    const row: Kept = known ?? { key: this.nextKey++, facts, cells, revision: 0 };
-    row.facts = facts;
-    row.cells = cells;
+    const row: Kept = known ?? { key: this.nextKey++, facts: { ...facts }, cells: [], revision: 0 };
+    // In place: rows live long and change often, and what is replaced would wait among the old for a large collection.
+    if (known !== undefined) Object.assign(row.facts, facts);
+    this.pack(cells, row.cells);
     row.revision = this.current;
     this.byName.set(facts.name, row);
     this.changed.delete(facts.name);
     this.changed.set(facts.name, row);
+    if (this.words.workload.length > this.mostWorkloads) this.forgetWorkloads();
   }
 
   remove(name: string): void {
@@ -119,13 +130,9 @@ export class ViewModel {
     const columns = Object.fromEntries(cellColumns.map((name) => [name, [] as number[]])) as CellView['columns'];
     for (const { key, cells } of this.byName.values()) {
       if (keys !== undefined && !keys.has(key)) continue;
-      for (const cell of cells) {
+      for (let at = 0; at < cells.length; at += cellSize) {
         columns.node.push(key);
-        columns.workload.push(this.numberOf('workload', cell.workload));
-        columns.podState.push(this.numberOf('podState', cell.state));
-        columns.count.push(cell.count);
-        columns.cpu.push(cell.cpu);
-        columns.memory.push(cell.memory);
+        cellColumns.slice(1).forEach((name, part) => columns[name].push(cells[at + part] ?? 0));
       }
     }
     return {
@@ -155,7 +162,7 @@ export class ViewModel {
         ...nodeFigures.map((figure) => facts[figure]),
       ]),
       removed: removed.map(({ key }) => key),
-      ...(withCells && { cells: rows.map((row) => this.packed(row)) }),
+      ...(withCells && { cells: rows.map(({ key, cells }) => [key, ...cells]) }),
     };
   }
 
@@ -171,19 +178,68 @@ export class ViewModel {
     const rows: Kept[] = [];
     let bytes = 0;
     for (const row of newest) {
-      bytes += row.facts.name.length + 90 + (withCells ? row.cells.length * 18 : 0);
+      bytes += row.facts.name.length + 90 + (withCells ? (row.cells.length / cellSize) * 18 : 0);
       if (bytes > mostBytes && rows.length > 0) return { rows, behind: true };
       rows.push(row);
     }
     return { rows, behind: false };
   }
 
-  private packed({ key, cells }: Kept): number[] {
-    const values = [key];
-    for (const { workload, state, count, cpu, memory } of cells) {
-      values.push(this.numberOf('workload', workload), this.numberOf('podState', state), count, cpu, memory);
+  private pack(cells: readonly Cell[], packed: PackedCells): void {
+    packed.length = cells.length * cellSize;
+    cells.forEach(({ workload, state, count, cpu, memory }, index) => {
+      const at = index * cellSize;
+      packed[at] = this.numberOf('workload', workload);
+      packed[at + 1] = this.numberOf('podState', state);
+      packed[at + 2] = count;
+      packed[at + 3] = cpu;
+      packed[at + 4] = memory;
+    });
+  }
+
+  private unpacked(cells: PackedCells): Cell[] {
+    return Array.from({ length: cells.length / cellSize }, (_, at) => {
+      const [workload = 0, state = 0, count = 0, cpu = 0, memory = 0] = cells.slice(at * cellSize, (at + 1) * cellSize);
+      return {
+        workload: this.words.workload[workload] ?? '',
+        state: this.words.podState[state] ?? '',
+        count,
+        cpu,
+        memory,
+      };
+    });
+  }
+
+  /** Numbers workloads anew, those that have pods; whoever follows has to look again. */
+  private forgetWorkloads(): void {
+    const old = this.words.workload;
+    this.words.workload = [];
+    this.numbers.delete('workload');
+    this.since.delete('workload');
+    this.current += 1;
+    for (const { cells } of this.byName.values()) {
+      for (let at = 0; at < cells.length; at += cellSize)
+        cells[at] = this.numberOf('workload', old[cells[at] ?? 0] ?? '');
     }
-    return values;
+    this.mostWorkloads = Math.max(leastWorkloads, this.words.workload.length * 2);
+    this.oldest = this.current;
+    this.removed.length = 0;
+  }
+
+  private isSame({ facts: before, cells }: Kept, facts: NodeFacts, now: readonly Cell[]): boolean {
+    for (const name of [...nodeWords, ...nodeFigures]) if (before[name] !== facts[name]) return false;
+    if (cells.length !== now.length * cellSize) return false;
+    const { workload: workloads, podState: states } = this.words;
+    return now.every(({ workload, state, count, cpu, memory }, index) => {
+      const at = index * cellSize;
+      return (
+        workloads[cells[at] ?? 0] === workload &&
+        states[cells[at + 1] ?? 0] === state &&
+        cells[at + 2] === count &&
+        cells[at + 3] === cpu &&
+        cells[at + 4] === memory
+      );
+    });
   }
 
   private dictionaries(): Dictionaries {
@@ -230,19 +286,4 @@ export class ViewModel {
     }
     return totals;
   }
-}
-
-function isSame({ facts: before, cells }: Kept, facts: NodeFacts, now: readonly Cell[]): boolean {
-  for (const name of [...nodeWords, ...nodeFigures]) if (before[name] !== facts[name]) return false;
-  if (cells.length !== now.length) return false;
-  return cells.every((cell, at) => {
-    const other = now[at] as Cell;
-    return (
-      cell.workload === other.workload &&
-      cell.state === other.state &&
-      cell.count === other.count &&
-      cell.cpu === other.cpu &&
-      cell.memory === other.memory
-    );
-  });
 }

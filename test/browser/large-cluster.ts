@@ -1,12 +1,14 @@
-// A large cluster behind a dashboard, in a process of its own: `large-cluster.ts NODES PODS_PER_NODE CHANGES_PER_SECOND`. Its
-// objects are in memory, in four pools with budgets, PodDisruptionBudgets and pods that must not be disrupted, and pods come
-// and go as often as asked for. Sends its address to whoever started it; no controller runs.
+// A large cluster behind a dashboard, in a process of its own: `large-cluster.ts NODES PODS_PER_NODE CHANGES_PER_SECOND shadow`.
+// Its objects are in memory, in four pools with budgets, PodDisruptionBudgets and pods that must not be disrupted, and pods
+// come and go as often as asked for. Sends its address to whoever started it. With `shadow` it plans and judges as a
+// controller does, and writes nothing; without, no controller runs.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { raggedFleet } from '../../bench/workloads/fleets.ts';
 import { seeded } from '../../bench/workloads/random.ts';
 import { annotation, label } from '../../src/api/index.ts';
 import { messageOf } from '../../src/base/index.ts';
+import { shadowOf } from '../../src/controllers/index.ts';
 import type { Cloud, Resource } from '../../src/ports/index.ts';
 import { Manager, RealClock } from '../../src/runtime/index.ts';
 import {
@@ -21,7 +23,8 @@ import {
 } from '../../src/server/index.ts';
 import { prometheusMetrics, silentLog } from '../../src/telemetry/index.ts';
 
-const [nodes = 1_000, podsPerNode = 20, changesPerSecond = 0] = process.argv.slice(2).map(Number);
+const [nodes = 1_000, podsPerNode = 20, changesPerSecond = 0] = process.argv.slice(2, 5).map(Number);
+const isShadow = process.argv[5] === 'shadow';
 const pools = ['apps', 'batch', 'data', 'web'] as const;
 const teams = ['checkout', 'data', 'ingest', 'ml', 'payments', 'search', 'web'] as const;
 
@@ -98,7 +101,7 @@ const cloud: Cloud = {
   repairPolicies: () => [],
 };
 const clock = new RealClock();
-const { context, touches, caches, always } = assemble({
+const { context, touches, caches, always, leading } = assemble({
   kube: memory.kube(),
   cloud,
   clock,
@@ -107,11 +110,12 @@ const { context, touches, caches, always } = assemble({
   recorder: { publish: () => undefined },
   settings: parseSettings({}, {}).settings,
   random: Math.random,
-  controllers: () => ({ controllers: [], loops: [] }),
+  onVerdicts: (verdicts) => live.takeVerdicts(verdicts),
+  controllers: (given) => (isShadow ? shadowOf(given, []) : { controllers: [], loops: [] }),
 });
-const live = new LiveView({ context, touches, real: clock });
+const live: LiveView = new LiveView({ context, touches, real: clock });
 const stop = new AbortController();
-const running = new Manager({ clock, caches, always, leading: [] }).run(stop.signal);
+const running = new Manager({ clock, caches, always, leading }).run(stop.signal);
 while (!context.cluster.synced) await sleep(20);
 const server = await serveDashboard({
   context,
@@ -124,39 +128,59 @@ const server = await serveDashboard({
 });
 process.send?.({ url: server.url });
 
-/** Pods come, go and change their phase, a few at a time, so often a second. */
+/** One pod starts, or ends and comes again on another node. */
+function changeOne(at: number): void {
+  const pod = pods[at] as Item;
+  const other = pods[Math.floor(random.next() * pods.length)] as Item;
+  const isRunning = (pod['status'] as { phase: string }).phase === 'Running';
+  const nodeName = (other['spec'] as { nodeName: string }).nodeName;
+  const now = isRunning
+    ? { ...pod, status: { phase: 'Pending' } }
+    : { ...pod, spec: { ...(pod['spec'] as object), nodeName }, status: { phase: 'Running' } };
+  if (!isRunning) memory.delete(pod);
+  memory.set(now);
+  pods[at] = now;
+}
+
+/** Objects that were listed share more than those that came one by one: all come once before memory is measured. */
+async function changeAll(): Promise<void> {
+  for (let at = 0; at < pods.length * 2; at++) {
+    changeOne(at % pods.length);
+    if (at % 200 === 0) await sleep(1);
+  }
+  process.send?.({ changing: true });
+}
+
+/** So often a second, a few at a time. */
 async function keepChanging(): Promise<void> {
+  if (isShadow) await changeAll();
   const stepMs = 20;
   for (let owed = 0; ; await sleep(stepMs)) {
-    for (owed += (changesPerSecond * stepMs) / 1000; owed >= 1; owed--) {
-      const at = Math.floor(random.next() * pods.length);
-      const pod = pods[at] as Item;
-      const other = pods[Math.floor(random.next() * pods.length)] as Item;
-      const isRunning = (pod['status'] as { phase: string }).phase === 'Running';
-      const nodeName = (other['spec'] as { nodeName: string }).nodeName;
-      const now = isRunning
-        ? { ...pod, status: { phase: 'Pending' } }
-        : { ...pod, spec: { ...(pod['spec'] as object), nodeName }, status: { phase: 'Running' } };
-      if (!isRunning) memory.delete(pod);
-      memory.set(now);
-      pods[at] = now;
-    }
+    for (owed += (changesPerSecond * stepMs) / 1000; owed >= 1; owed--)
+      changeOne(Math.floor(random.next() * pods.length));
   }
 }
-if (changesPerSecond > 0) void keepChanging();
 /** What its thread and its memory came to since it was last asked; garbage is collected first where that is possible. */
 const delays = monitorEventLoopDelay({ resolution: 5 });
 delays.enable();
+let resident: number[] = [];
+setInterval(() => resident.push(process.memoryUsage.rss()), 250);
 process.on('message', () => {
   const [p50Ms = 0, p99Ms = 0] = [50, 99].map((share) => delays.percentile(share) / 1e6 - 5);
   const maxMs = delays.max / 1e6 - 5;
+  const rss = resident.reduce((sum, each) => sum + each, 0) / Math.max(1, resident.length);
+  const mostRss = Math.max(0, ...resident);
   globalThis.gc?.();
-  const { rss, heapUsed, external } = process.memoryUsage();
+  const { heapUsed, external } = process.memoryUsage();
   const cpu = process.cpuUsage();
-  process.send?.({ p50Ms, p99Ms, maxMs, rss, heap: heapUsed + external, cpuMs: (cpu.user + cpu.system) / 1000 });
-  delays.reset();
+  const heap = heapUsed + external;
+  process.send?.({ p50Ms, p99Ms, maxMs, rss, mostRss, heap, cpuMs: (cpu.user + cpu.system) / 1000 });
+  resident = [];
+  // The collection itself is noticed by a timer that comes after it.
+  setTimeout(() => delays.reset(), 50);
 });
 growSlowly({ clock });
+if (changesPerSecond > 0) void keepChanging();
 process.on('disconnect', () => process.exit(0));
 running.catch((error: unknown) => {
   process.stderr.write(`${messageOf(error)}\n`);

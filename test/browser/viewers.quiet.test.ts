@@ -1,5 +1,6 @@
-// What viewers cost the process they look at: five of them on 5,000 nodes and 100,000 pods with 500 changes a second. By the
-// clock, so only on a machine that does nothing else; figures are printed. `KERF_SOAK_MINUTES` is how long memory is watched.
+// What viewers cost the process they look at: five of them on 5,000 nodes and 100,000 pods with 500 changes a second, beside a
+// loop that plans and judges as a controller's do. By the clock, so only on a machine that does nothing else; figures are
+// printed. `KERF_SOAK_MINUTES` is how long memory is watched.
 import { type ChildProcess, fork } from 'node:child_process';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,14 +13,17 @@ interface Figures {
   p50Ms: number;
   p99Ms: number;
   maxMs: number;
+  /** On average, and at most; `heap` is what is left after a collection. */
   rss: number;
+  mostRss: number;
   heap: number;
   cpuMs: number;
 }
 
 const mebi = (bytes: number): number => bytes / 1024 / 1024;
 const minutes = Number(process.env['KERF_SOAK_MINUTES'] ?? 10);
-const measureMs = 60_000;
+/** Long enough for several looks of the loop. */
+const measureMs = 120_000;
 let child: ChildProcess;
 let url = '';
 let browser: Browser | undefined;
@@ -57,15 +61,16 @@ async function watch(signal: AbortSignal): Promise<number> {
   return bytes;
 }
 
-const text = (name: string, { p50Ms, p99Ms, maxMs, rss, heap, cpuMs }: Figures): string =>
+const text = (name: string, { p50Ms, p99Ms, maxMs, rss, mostRss, heap, cpuMs }: Figures): string =>
   `${name}: loop p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)}, max ${maxMs.toFixed(0)} ms; ` +
-  `heap ${mebi(heap).toFixed(1)}, resident ${mebi(rss).toFixed(0)} MiB; ${(cpuMs / 1000).toFixed(1)} s of CPU\n`;
+  `heap ${mebi(heap).toFixed(1)}, resident ${mebi(rss).toFixed(0)}, at most ${mebi(mostRss).toFixed(0)} MiB; ${(cpuMs / 1000).toFixed(1)} s of CPU\n`;
 
 beforeAll(async () => {
   browser = await openBrowser();
   const options = { execArgv: ['--expose-gc'], env: { ...process.env, MALLOC_ARENA_MAX: '1' } };
-  child = fork(resolve(import.meta.dirname, 'large-cluster.ts'), ['5000', '20', '500'], options);
+  child = fork(resolve(import.meta.dirname, 'large-cluster.ts'), ['5000', '20', '500', 'shadow'], options);
   ({ url } = await reply<{ url: string }>());
+  await reply<{ changing: true }>();
 }, 300_000);
 afterAll(async () => {
   child.kill('SIGKILL');
@@ -73,7 +78,7 @@ afterAll(async () => {
 });
 
 test('five viewers: the event loop waits less than 50 ms in 99 of 100, and memory grows by at most 25 MiB', async () => {
-  await sleep(10_000);
+  await sleep(60_000);
   const alone = await over(measureMs);
   const stop = new AbortController();
   const viewers = Array.from({ length: 5 }, () => watch(stop.signal));
@@ -85,6 +90,7 @@ test('five viewers: the event loop waits less than 50 ms in 99 of 100, and memor
   expect(Math.min(...bytes)).toBeGreaterThan(100_000);
   expect(watched.p99Ms).toBeLessThan(50);
   expect(mebi(watched.heap - alone.heap)).toBeLessThanOrEqual(25);
+  expect(mebi(watched.rss - alone.rss)).toBeLessThanOrEqual(25);
 });
 
 test('memory is flat, of the page and of the process behind it, for as long as one looks', async ({ skip }) => {

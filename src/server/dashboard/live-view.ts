@@ -17,6 +17,9 @@ const tickMs = 500;
 /** Verdicts for viewers may take this share of the time of one core, and are this old at least. */
 const verdictShare = 0.1;
 const verdictPauseMs = 2_000;
+/** Where a loop of the process judges, viewers of a cluster this large wait for it: to judge beside it takes as much room again. */
+const mostNodesJudgedTwice = 1_000;
+const loopIsAliveMs = 300_000;
 /** A page asks several questions before it follows; between them rows are kept up to date instead of made anew. */
 const lingerMs = 30_000;
 export interface LiveViewOptions {
@@ -47,6 +50,7 @@ export class LiveView {
   private restingMs = 0;
   private verdictsAt = Number.NEGATIVE_INFINITY;
   private nextVerdictsMs = 0;
+  private loopJudgedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LiveViewOptions) {
     this.options = options;
@@ -98,6 +102,11 @@ export class LiveView {
 
   /** Verdicts that a loop of the process found: they need not be found again here. */
   takeVerdicts(verdicts: readonly NodeVerdict[]): void {
+    this.loopJudgedMs = this.options.real.elapsed();
+    this.showVerdicts(verdicts);
+  }
+
+  private showVerdicts(verdicts: readonly NodeVerdict[]): void {
     const next = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
     // Who begins to look begins with every row; until then nothing is noted, or names of nodes long gone would pile up.
     const isFollowed = this.stopTouches !== undefined;
@@ -121,7 +130,7 @@ export class LiveView {
       if (name !== undefined) this.dirtyNodes.add(name);
       else this.dirtyClaims.add(claim?.metadata.name ?? key);
     }
-    for (const pod of cluster.pods.store.list()) this.noteWaiting(pod);
+    for (const pod of cluster.pods.store.list()) if (isWaiting(pod)) this.waiting.add(keyOf(pod));
     for (const name of this.model.names()) this.dirtyNodes.add(name);
     this.stopTouches = this.options.touches.listen((touched) => this.touch(touched));
   }
@@ -155,8 +164,7 @@ export class LiveView {
   }
 
   private noteWaiting(pod: Pod): void {
-    const isWaiting = !pod.spec?.nodeName && !isTerminal(pod) && pod.metadata.deletionTimestamp === undefined;
-    if (isWaiting) this.waiting.add(keyOf(pod));
+    if (isWaiting(pod)) this.waiting.add(keyOf(pod));
     else this.waiting.delete(keyOf(pod));
   }
 
@@ -197,7 +205,7 @@ export class LiveView {
       }
       for (const name of nodes) {
         const machine = cluster.machines.ofNode(name);
-        if (machine !== undefined) this.show(machine);
+        if (machine !== undefined) this.showMachine(machine);
         // A row of a claim that has no Node yet is not a Node that is gone.
         else if (cluster.machines.ofClaim(name)?.node === undefined && cluster.claims.get(name) !== undefined)
           this.showClaim(name, cluster.machines.ofClaim(name));
@@ -217,10 +225,10 @@ export class LiveView {
       return;
     }
     if (machine.node?.metadata.name !== undefined && machine.node.metadata.name !== name) this.model.remove(name);
-    this.show(machine);
+    this.showMachine(machine);
   }
 
-  private show(machine: NonNullable<ReturnType<ControllerContext['cluster']['machines']['ofNode']>>): void {
+  private showMachine(machine: NonNullable<ReturnType<ControllerContext['cluster']['machines']['ofNode']>>): void {
     const { cluster } = this.options.context;
     const nodeName = machine.node?.metadata.name ?? '';
     const name = nodeName || (machine.claim?.metadata.name ?? machine.key);
@@ -246,13 +254,18 @@ export class LiveView {
 
   private async judgeAnew(): Promise<void> {
     const { context, real } = this.options;
-    if (!context.cluster.synced || this.verdictsAt === context.cluster.changedAt()) return;
+    if (!context.cluster.synced || this.verdictsAt === context.cluster.changedAt() || this.isLeftToLoop()) return;
     const startedMs = real.now();
-    const { round, changedAt } = await this.looks.look();
+    const { round, changedAt } = await this.looks.look({ keep: false });
     const verdicts = await inSlices(context.clock, nodeVerdicts(round));
-    this.takeVerdicts(verdicts);
+    this.showVerdicts(verdicts);
     this.verdictsAt = changedAt;
     this.nextVerdictsMs = real.now() + Math.max(verdictPauseMs, (real.now() - startedMs) / verdictShare);
+  }
+
+  private isLeftToLoop(): boolean {
+    const { real } = this.options;
+    return this.verdicts.size > mostNodesJudgedTwice && real.elapsed() - this.loopJudgedMs < loopIsAliveMs;
   }
 
   private sample(): void {
@@ -274,9 +287,9 @@ export class LiveView {
 
   private byPool(): Record<string, number> {
     const prices: Record<string, number> = {};
-    for (const { facts } of this.model.rows()) {
-      const name = `pool:${facts.pool}`;
-      prices[name] = (prices[name] ?? 0) + facts.pricePerHour;
+    for (const { pool, pricePerHour } of this.model.facts()) {
+      const name = `pool:${pool}`;
+      prices[name] = (prices[name] ?? 0) + pricePerHour;
     }
     return prices;
   }
@@ -314,6 +327,9 @@ export class LiveView {
 }
 
 const mostMade = 20_000;
+
+const isWaiting = (pod: Pod): boolean =>
+  !pod.spec?.nodeName && !isTerminal(pod) && pod.metadata.deletionTimestamp === undefined;
 
 function isSameVerdict(left: NodeVerdict | undefined, right: NodeVerdict | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;

@@ -1,10 +1,11 @@
 // One viewer: server-sent events with what changed, at most twice a second, until the viewer leaves. A viewer that does not
-// keep up has to look again instead of being given a queue.
+// keep up has to look again instead of being given a queue. What several viewers are sent is written once and shared.
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/index.ts';
 import type { Decision } from '../../ports/index.ts';
 import { type AnswerParts, limits } from './answers.ts';
 import { ApiError } from './api-error.ts';
+import type { LiveView } from './live-view.ts';
 import type { WhatIfs } from './what-if.ts';
 
 const mostBufferedBytes = 1024 * 1024;
@@ -35,9 +36,7 @@ export function serveStream({ parts, response, query, real, whatIfs, isOver }: S
   let isBehind = false;
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
   response.flushHeaders();
-  const send = (event: string, data: object): void => {
-    response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-  };
+  const send = (event: string, data: object): void => void response.write(eventText(event, data));
   const reset = (): void => {
     send('reset', { revision: live.model.revision });
     revision = Number.NaN;
@@ -70,12 +69,12 @@ export function serveStream({ parts, response, query, real, whatIfs, isOver }: S
     }
     if (Number.isNaN(revision)) return;
     for (let sent = 0; sent < mostDeltas && revision < live.model.revision; sent++) {
-      const delta = live.model.deltaSince(revision, { withCells: topics.has('cells') });
+      const delta = deltaFrom(live, revision, topics.has('cells'));
       if (delta === undefined) {
         reset();
         return;
       }
-      send('delta', delta);
+      response.write(delta.bytes);
       revision = delta.revision;
     }
   };
@@ -91,4 +90,28 @@ export function serveStream({ parts, response, query, real, whatIfs, isOver }: S
     for (const stop of stops) stop?.();
   });
   push();
+}
+
+const eventText = (event: string, data: object): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+
+interface DeltaBytes {
+  bytes: Buffer;
+  revision: number;
+}
+
+/** Of the present revision: viewers that keep up are all at the same place. */
+const written = new WeakMap<LiveView, { revision: number; deltas: Map<string, DeltaBytes> }>();
+
+function deltaFrom(live: LiveView, since: number, withCells: boolean): DeltaBytes | undefined {
+  const { model } = live;
+  let now = written.get(live);
+  if (now?.revision !== model.revision) written.set(live, (now = { revision: model.revision, deltas: new Map() }));
+  const key = `${since} ${withCells}`;
+  const known = now.deltas.get(key);
+  if (known !== undefined) return known;
+  const delta = model.deltaSince(since, { withCells });
+  if (delta === undefined) return undefined;
+  const made = { bytes: Buffer.from(eventText('delta', delta)), revision: delta.revision };
+  now.deltas.set(key, made);
+  return made;
 }
