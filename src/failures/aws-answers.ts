@@ -40,6 +40,7 @@ const fieldOf = {
   'iam-list-role-policies': 'PolicyNames',
   'kms-describe-key': 'KeyMetadata',
   'kms-get-key-policy': 'Policy',
+  'kms-list-grants': 'Grants',
   'sqs-get-queue-attributes': 'Attributes',
   'sqs-get-queue-url': 'QueueUrl',
   'sqs-list-queues': 'QueueUrls',
@@ -134,4 +135,10 @@ export function permissionOf(operation: Operation): string {
   const [service = '', ...words] = operation.split('-');
   const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
   return `${service}:${name.replace('OpenIdConnect', 'OpenIDConnect')}`;
+}
+
+/** `iam:GetRole KarpenterNodeRole-prod` for the file `iam-get-role-KarpenterNodeRole-prod`; undefined for what is unknown here. */
+export function callOf(name: string): string | undefined {
+  const operation = operations.find((one) => name === one || name.startsWith(`${one}-`));
+  return operation === undefined ? undefined : `${permissionOf(operation)} ${name.slice(operation.length + 1)}`.trim();
 }

@@ -7,6 +7,7 @@
 // Policies that a role lacks, a queue that nothing feeds, a missing role for spot make nodes worse or some launches fail;
 // they are reported and stop nothing.
 import { poolsWithoutImage } from './areas/ami/none-for-cluster-version.ts';
+import { notAskedOfKeys, refusedKeys, unusableKeys } from './areas/iam/volume-keys.ts';
 import { authenticationMode } from './areas/registration/role-mapping.ts';
 import { type Operation, permissionOf } from './aws-answers.ts';
 import { catalogue } from './catalogue.ts';
@@ -22,7 +23,7 @@ const asked: Readonly<Record<FailureId, readonly Operation[]>> = {
   'registration/api-server-unreachable': ['eks-describe-cluster', 'ec2-describe-security-groups'],
   'iam/node-role-trust-wrong': ['iam-get-role'],
   'iam/node-role-policies-missing': ['iam-list-attached-role-policies'],
-  'iam/ebs-kms-key-denied': ['kms-describe-key'],
+  'iam/ebs-kms-key-denied': ['ec2-get-ebs-encryption-by-default'],
   'iam/spot-service-linked-role-missing': ['iam-get-role'],
   'ami/none-for-cluster-version': [],
   'net/discovery-tag-missing': [],
@@ -45,6 +46,7 @@ export function notMadeBeforeLaunch(evidence: Evidence): Map<FailureId, string> 
     const missing = (asked[id] ?? []).filter((operation) => !aws.isAnswered(operation)).map(permissionOf);
     if (id === 'registration/node-role-not-mapped' && mode !== 'API' && !objects.isCollected('ConfigMap'))
       missing.push('get of ConfigMap kube-system/aws-auth');
+    if (id === 'iam/ebs-kms-key-denied') missing.push(...notAskedOfKeys(evidence).map(permissionOf));
     const needed = missing.filter(
       (one) =>
         !(one === 'eks:ListAccessEntries' && mode === 'CONFIG_MAP') &&
@@ -70,7 +72,7 @@ export function stopsLaunches(finding: Finding, evidence: Evidence): boolean {
     case 'net/subnet-addresses-exhausted':
       return isEverySubnetFull(evidence);
     case 'iam/ebs-kms-key-denied':
-      return isAboutKeyState(finding);
+      return isKeyUnusable(evidence);
     case 'ami/none-for-cluster-version':
       return isEveryPoolWithoutImage(evidence);
     default:
@@ -105,5 +107,10 @@ function isEveryPoolWithoutImage(evidence: Evidence): boolean {
   return pools.length > 0 && poolsWithoutImage(evidence).length === pools.length;
 }
 
-/** An ended instance is a suspicion about the key; only what KMS says of the key itself is proof. */
-const isAboutKeyState = ({ evidence }: Finding): boolean => evidence.some(({ text }) => text.includes(': KeyState '));
+/**
+ * An ended instance is a suspicion about the key; only what KMS says of the key itself is proof: its state, or a policy and
+ * grants that leave out who launches. A node that joined just now shows that someone may use it after all.
+ */
+const isKeyUnusable = (evidence: Evidence): boolean =>
+  unusableKeys(evidence).length > 0 ||
+  (refusedKeys(evidence).some(({ confidence }) => confidence === 'certain') && !hasJoined(evidence));

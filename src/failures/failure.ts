@@ -23,7 +23,7 @@ export interface ObjectRef {
 }
 
 export interface EvidenceItem {
-  /** Path in the bundle, with `:line` for texts. */
+  /** Path in the bundle, with `:line` for texts; of a live cluster the object, or the call of AWS. */
   source: string;
   text: string;
 }

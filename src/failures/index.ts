@@ -1,4 +1,4 @@
-export { AwsAnswers } from './aws-answers.ts';
+export { AwsAnswers, callOf } from './aws-answers.ts';
 export { knownBeforeLaunch, notMadeBeforeLaunch, stopsLaunches } from './before-launch.ts';
 export { areas, catalogue } from './catalogue.ts';
 export { instanceOf, unregisteredClaims } from './claims.ts';

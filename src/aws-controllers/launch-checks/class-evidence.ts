@@ -12,6 +12,8 @@ export interface Seen {
   nowMs: number;
   clusterName: string;
   interruptionQueue: string;
+  /** ARN of who launches; undefined when STS does not say. */
+  caller: string | undefined;
   kubernetesVersion(): string;
 }
 
@@ -24,6 +26,7 @@ export function evidenceOfClass({ cluster }: ControllerContext, nodeClass: EC2No
   for (const pool of cluster.nodePools.list()) if (isOfClass(pool.spec.template, name)) add('NodePool', pool);
   for (const claim of claimsOf(cluster.claims.list(), name)) add('NodeClaim', claim);
   add('Deployment', ownSettings(seen));
+  if (seen.caller !== undefined) add('ServiceAccount', ownAccount(seen.caller));
   if (seen.awsAuth === undefined) objects.markCollected('ConfigMap');
   else if (seen.awsAuth !== 'unread') add('ConfigMap', seen.awsAuth);
   return evidenceOf({
@@ -40,6 +43,7 @@ const ownSettings = ({ clusterName, interruptionQueue }: Seen): object => ({
   spec: {
     template: {
       spec: {
+        serviceAccountName: 'karpenter',
         containers: [
           {
             name: 'controller',
@@ -52,6 +56,10 @@ const ownSettings = ({ clusterName, interruptionQueue }: Seen): object => ({
       },
     },
   },
+});
+
+const ownAccount = (caller: string): object => ({
+  metadata: { name: 'karpenter', namespace: 'kube-system', annotations: { 'eks.amazonaws.com/role-arn': caller } },
 });
 
 /** What to ask the account about, for all classes together. */

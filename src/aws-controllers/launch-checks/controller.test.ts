@@ -32,6 +32,7 @@ const sound = (): Record<string, object | string> => ({
       (PolicyName) => ({ PolicyName }),
     ),
   },
+  'ec2-get-ebs-encryption-by-default': { EbsEncryptionByDefault: false },
   'ec2-describe-subnets': { Subnets: [{ SubnetId: 'subnet-1', AvailableIpAddressCount: 200 }] },
   'ec2-describe-security-groups': {
     SecurityGroups: [
@@ -77,6 +78,7 @@ function open() {
     },
     awsAuth: async () => undefined,
     kubernetesVersion: () => '1.34',
+    caller: async () => 'arn:aws:sts::111122223333:assumed-role/KarpenterControllerRole-prod/karpenter',
   });
   const step = launchesPausedStep(loop.verdicts);
   loop.onChange(() => {
@@ -213,6 +215,71 @@ test('a key of its volumes that KMS calls disabled pauses a class, one that may 
   account['kms-describe-key-1111'] = { KeyMetadata: { KeyId: '1111', Arn: key, KeyState: 'Disabled' } };
   await twice();
   expect(paused()?.message).toContain('aws kms enable-key --key-id 1111');
+});
+
+const keyArn = 'arn:aws:kms:us-east-1:111122223333:key/2222';
+const keyPolicy = (AWS: string): object => ({
+  Policy: JSON.stringify({
+    Statement: [{ Sid: 'admins', Effect: 'Allow', Principal: { AWS }, Action: 'kms:*', Resource: '*' }],
+  }),
+});
+
+/** A key of the account that EBS uses for everything. */
+function encryptByDefault(AWS: string): void {
+  account['ec2-get-ebs-encryption-by-default'] = { EbsEncryptionByDefault: true };
+  account['ec2-get-ebs-default-kms-key-id'] = { KmsKeyId: keyArn };
+  account['kms-describe-key-2222'] = { KeyMetadata: { KeyId: '2222', Arn: keyArn, KeyState: 'Enabled' } };
+  account['kms-get-key-policy-2222'] = keyPolicy(AWS);
+  account['kms-list-grants-2222'] = { Grants: [] };
+}
+
+test('a key whose policy and grants leave out who launches pauses a class, until the policy as printed is put', async () => {
+  encryptByDefault('arn:aws:iam::111122223333:role/Admin');
+  await twice();
+  expect(paused()).toMatchObject({ status: 'True', reason: 'EbsKmsKeyDenied' });
+  expect(paused()?.message).toContain('aws kms put-key-policy --key-id 2222 --policy-name default --policy ');
+  encryptByDefault('arn:aws:iam::111122223333:root');
+  await world.look();
+  expect(paused()).toBeUndefined();
+});
+
+test.each<[string, () => void]>([
+  ['the role is named', () => encryptByDefault('arn:aws:iam::111122223333:role/path/KarpenterControllerRole-prod')],
+  [
+    'the role has a grant',
+    () => {
+      encryptByDefault('arn:aws:iam::111122223333:role/Admin');
+      const GranteePrincipal = 'arn:aws:iam::111122223333:role/KarpenterControllerRole-prod';
+      account['kms-list-grants-2222'] = { Grants: [{ KeyId: keyArn, GranteePrincipal, Operations: ['CreateGrant'] }] };
+    },
+  ],
+  [
+    'the policy may not be read',
+    () => {
+      encryptByDefault('arn:aws:iam::111122223333:role/Admin');
+      account['kms-get-key-policy-2222'] = denied('GetKeyPolicy');
+    },
+  ],
+  [
+    'the grants may not be read',
+    () => {
+      encryptByDefault('arn:aws:iam::111122223333:role/Admin');
+      account['kms-list-grants-2222'] = denied('ListGrants');
+    },
+  ],
+])('a key does not pause a class where %s', async (_, change) => {
+  change();
+  await twice();
+  expect(paused()).toBeUndefined();
+});
+
+test('a key whose policy may not be read is said not to have been checked', async () => {
+  encryptByDefault('arn:aws:iam::111122223333:role/Admin');
+  account['kms-get-key-policy-2222'] = denied('GetKeyPolicy');
+  await world.look();
+  expect(world.events.list.map(({ message }) => message).join()).toContain(
+    'iam/ebs-kms-key-denied (needs kms:GetKeyPolicy)',
+  );
 });
 
 describe('a class is not paused', () => {

@@ -27,6 +27,8 @@ export interface LaunchCheckParts {
   /** ConfigMap kube-system/aws-auth: undefined when there is none; throws when it may not be read. */
   awsAuth(): Promise<object | undefined>;
   kubernetesVersion(): string;
+  /** ARN of who launches; undefined when STS does not say. */
+  caller(): Promise<string | undefined>;
 }
 
 const periodMs = 3 * 60_000;
@@ -76,10 +78,12 @@ export class LaunchChecksLoop {
     // A clock that is wrong makes AWS refuse everything, and ages of nodes mean nothing.
     if (time.problem() !== undefined) return again(pausedPeriodMs);
     const { aws, isThrottled } = await this.parts.look(namesIn(classes, this.parts));
+    const caller = await this.parts.caller();
     const awsAuth = await this.parts.awsAuth().catch(() => 'unread' as const);
     for (const nodeClass of classes) {
       const evidence = evidenceOfClass(this.context, nodeClass, {
         ...this.parts,
+        caller,
         aws,
         awsAuth,
         nowMs: clock.now(),
@@ -161,8 +165,6 @@ const uidOf = ({ metadata }: EC2NodeClass): string => metadata.uid ?? metadata.n
 /** Checks that could find something about this class at all. */
 function concerns(id: FailureId, { spec }: EC2NodeClass, { interruptionQueue }: LaunchCheckParts): boolean {
   switch (id) {
-    case 'iam/ebs-kms-key-denied':
-      return spec.blockDeviceMappings?.some(({ ebs }) => ebs?.kmsKeyID !== undefined) === true;
     case 'net/cluster-dns-unreachable-from-node':
       return (spec.kubelet?.clusterDNS ?? []).length > 0;
     case 'interruption/events-not-delivered':

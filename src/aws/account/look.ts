@@ -12,6 +12,7 @@ import {
   type AccountQuestions,
   accountQuestions,
   answerOf,
+  furtherQuestions,
 } from './questions.ts';
 
 export interface LookOptions {
@@ -33,22 +34,22 @@ export interface Look {
 const longestMs = 60_000;
 
 const asked =
-  /^(?:eks-(?:describe-cluster|list-access-entries|describe-access-entry)|iam-(?:get-role|list-attached|list-role-policies|get-instance-profile)|ec2-describe-subnets|sqs-|events-list-rules|kms-)/;
+  /^(?:eks-(?:describe-cluster|list-access-entries|describe-access-entry)|iam-(?:get-role|list-attached|list-role-policies|get-instance-profile)|ec2-(?:describe-subnets|get-ebs)|sqs-|events-list-rules|kms-)/;
 const throttled = /\((?:Throttling\w*|RequestLimitExceeded|TooManyRequests\w*|SlowDown)\)/;
 
 export async function lookAtAccount(options: LookOptions, names: AccountQuestions): Promise<Look> {
   const { clients, clock, isolatedVpc } = options;
   const aws = new AwsAnswers();
   const endsMs = clock.elapsed() + longestMs;
-  const questions = accountQuestions(clients, names).filter(
-    ({ name }) => asked.test(name) && !(isolatedVpc && name.startsWith('iam-')),
-  );
+  const isAsked = ({ name }: AccountQuestion): boolean => asked.test(name) && !(isolatedVpc && name.startsWith('iam-'));
+  const questions = accountQuestions(clients, names).filter(isAsked);
   const ask = async (question: AccountQuestion): Promise<boolean> => {
     const leftMs = endsMs - clock.elapsed();
     if (leftMs <= 0) return false;
     const answer = await within(clock, leftMs, question);
     if (answer.kind === 'refusal') aws.addRefusal(answer.name, answer.text, answer.name);
     else aws.add(answer.name, lessTaken(answer, options), answer.name);
+    questions.push(...furtherQuestions(clients, answer).filter(isAsked));
     return answer.kind === 'answer' || !throttled.test(answer.text);
   };
   for (const question of questions) if (!(await ask(question))) return { aws, isThrottled: true };

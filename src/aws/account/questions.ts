@@ -28,6 +28,7 @@ import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-s
 import { KerfError, messageOf } from '../../base/index.ts';
 import { awsErrorCode } from '../aws-errors.ts';
 import type { AwsClients } from '../clients/clients.ts';
+import type { JsonServices } from '../clients/json-services.ts';
 
 /** Names that the objects gave. */
 export interface AccountQuestions {
@@ -115,8 +116,7 @@ export function accountQuestions(
     add(`iam-get-instance-profile-${InstanceProfileName}`, () =>
       iam.send(new GetInstanceProfileCommand({ InstanceProfileName })),
     );
-  for (const KeyId of new Set(asked.keys ?? []))
-    add(`kms-describe-key-${KeyId.split('/').at(-1)}`, () => json.ask('kms', 'DescribeKey', { KeyId }));
+  for (const key of new Set(asked.keys ?? [])) questions.push(describeKey(json, key));
   const { subnets, images, queue } = asked;
   if (subnets.length > 0)
     add('ec2-describe-subnets', () => ec2.send(new DescribeSubnetsCommand({ SubnetIds: [...subnets] })));
@@ -137,9 +137,12 @@ export function accountQuestions(
 /** More rules than this say the same. */
 const mostRules = 20;
 
-/** What an answer leads to: where the rules of EventBridge send what concerns instances. */
+/** What an answer leads to: where the rules of EventBridge send what concerns instances, and who may use a key. */
 export function furtherQuestions({ json }: AccountClients, answer: AccountAnswer): AccountQuestion[] {
-  if (answer.kind !== 'answer' || answer.name !== 'events-list-rules') return [];
+  if (answer.kind !== 'answer') return [];
+  if (answer.name === 'ec2-get-ebs-default-kms-key-id') return defaultKeyQuestions(json, answer.body);
+  if (answer.name.startsWith('kms-describe-key')) return keyQuestions(json, answer.body);
+  if (answer.name !== 'events-list-rules') return [];
   const { Rules = [] } = answer.body as { Rules?: { Name?: string; EventPattern?: string }[] };
   return Rules.filter(({ EventPattern = '' }) => /aws\.(?:ec2|health)/.test(EventPattern))
     .slice(0, mostRules)
@@ -147,6 +150,34 @@ export function furtherQuestions({ json }: AccountClients, answer: AccountAnswer
       name: `events-list-targets-by-rule-${Name}`,
       ask: () => allPages('Targets', (page) => json.ask('events', 'ListTargetsByRule', { Rule: Name, ...page })),
     }));
+}
+
+/** The key with which EBS encrypts where a node class names none; AWS's own is open to everyone in the account. */
+function defaultKeyQuestions(json: JsonServices, { KmsKeyId = '' }: { KmsKeyId?: string }): AccountQuestion[] {
+  return KmsKeyId === '' || KmsKeyId.endsWith('alias/aws/ebs') ? [] : [describeKey(json, KmsKeyId)];
+}
+
+const describeKey = (json: JsonServices, KeyId: string): AccountQuestion => ({
+  name: `kms-describe-key-${KeyId.split('/').at(-1)}`,
+  ask: () => json.ask('kms', 'DescribeKey', { KeyId }),
+});
+
+/** A policy is asked for by the key's id: an alias is refused. AWS's own keys have one that cannot be changed. */
+function keyQuestions(json: JsonServices, body: object): AccountQuestion[] {
+  const { KeyMetadata: { KeyId = '', Arn = KeyId, KeyManager = '' } = {} } = body as {
+    KeyMetadata?: { KeyId?: string; Arn?: string; KeyManager?: string };
+  };
+  if (KeyId === '' || KeyManager === 'AWS') return [];
+  return [
+    {
+      name: `kms-get-key-policy-${KeyId}`,
+      ask: () => json.ask('kms', 'GetKeyPolicy', { KeyId: Arn, PolicyName: 'default' }),
+    },
+    {
+      name: `kms-list-grants-${KeyId}`,
+      ask: () => allPages('Grants', (page) => json.ask('kms', 'ListGrants', { KeyId: Arn, ...page })),
+    },
+  ];
 }
 
 /** As the aws command prints it: without the SDK's own field; a refusal with its code. */
@@ -180,7 +211,7 @@ interface NextPage {
   Marker?: string;
 }
 
-type Page<Field extends string> = { [one in Field | keyof NextPage | 'IsTruncated']?: unknown };
+type Page<Field extends string> = { [one in Field | keyof NextPage | 'NextMarker' | 'IsTruncated']?: unknown };
 
 /** All pages of a list as one answer: what stands on the second is there all the same, and half a list proves nothing. */
 async function allPages<Field extends string>(
@@ -202,9 +233,10 @@ async function allPages<Field extends string>(
 
 const isToken = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-function nextPage({ NextToken, nextToken, Marker, IsTruncated }: Page<never>): NextPage | undefined {
+function nextPage({ NextToken, nextToken, NextMarker, Marker, IsTruncated }: Page<never>): NextPage | undefined {
   if (isToken(NextToken)) return { NextToken };
   if (isToken(nextToken)) return { nextToken };
+  if (isToken(NextMarker)) return { Marker: NextMarker };
   return isToken(Marker) && IsTruncated !== false ? { Marker } : undefined;
 }
 

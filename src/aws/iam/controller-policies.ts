@@ -200,7 +200,15 @@ function launchChecks(of: ControllerPolicyOptions): Statement[] {
       `arn:${partition}:sqs:${region}:${account}:${queueName}`,
     ),
     allow('AllowEventRuleReadActions', ['events:ListRules'], `arn:${partition}:events:${region}:${account}:rule/*`),
-    allow('AllowVolumeKeyReadActions', ['kms:DescribeKey'], `arn:${partition}:kms:${region}:${account}:key/*`),
+    allow(
+      'AllowVolumeKeyReadActions',
+      ['kms:DescribeKey', 'kms:GetKeyPolicy', 'kms:ListGrants'],
+      `arn:${partition}:kms:${region}:${account}:key/*`,
+    ),
+    {
+      ...allow('AllowVolumeDefaultReadActions', ['ec2:GetEbsDefaultKmsKeyId', 'ec2:GetEbsEncryptionByDefault'], '*'),
+      Condition: { StringEquals: { 'aws:RequestedRegion': region } },
+    },
     allow(
       'AllowConsoleOutputReadActions',
       ['ec2:GetConsoleOutput'],

@@ -98,7 +98,7 @@ async function gather(terminal: Terminal, flags: Flags): Promise<Gathered> {
       'WrongFlag',
       'give either --bundle or -f: a bundle may hold the text under logs/, nodes/ or cli/',
     );
-  const gathering = new Gathering();
+  const gathering = new Gathering({ isLive: bundle === undefined && filename === undefined });
   if (bundle !== undefined) {
     for await (const item of readBundle(bundle)) await gathering.add(item, basename(bundle));
     return finished(gathering);

@@ -23,6 +23,39 @@ test('an examination is what kerf doctor -o json prints, and those who ask at on
   expect([opened, closed]).toEqual([1, 1]);
 });
 
+test('evidence of a live cluster names objects and logs, not files', async () => {
+  const controller = {
+    metadata: { name: 'karpenter-a', namespace: 'kube-system', labels: { 'app.kubernetes.io/name': 'karpenter' } },
+    status: { phase: 'Running', containerStatuses: [{ name: 'controller', restartCount: 0 }] },
+  };
+  const waiting = {
+    metadata: { name: 'web.17d2', namespace: 'shop' },
+    involvedObject: { kind: 'Pod', name: 'web', namespace: 'shop' },
+    reason: 'FailedScheduling',
+    message: 'incompatible requirements, label "role" does not have known values',
+    lastTimestamp: '2026-01-01T00:00:00Z',
+  };
+  const kube = {
+    list: async ({ plural }: { plural: string }) => ({
+      items: plural === 'pods' ? [controller] : plural === 'events' ? [waiting] : [],
+      resourceVersion: '1',
+    }),
+    get: () => Promise.reject(new Error('not there')),
+    podLog: async () =>
+      'starting\npanic: failed to setup nodeclaim provider id indexer: no matches for kind "NodeClaim"\n',
+  } as never;
+  const ask = examination(
+    async () => ({ kube, nowMs: Date.parse('2026-01-01T00:01:00Z'), close: async () => undefined }),
+    { env: {} },
+  );
+  const { findings } = (await ask()) as { findings: { evidence: { source: string }[] }[] };
+  const sources = findings.flatMap(({ evidence }) => evidence.map(({ source }) => source));
+  expect(sources).toEqual(
+    expect.arrayContaining(['Event shop/web.17d2', 'log of kube-system/karpenter-a (controller):2']),
+  );
+  expect(sources.filter((source) => /^(?:objects|logs|aws)\//.test(source))).toEqual([]);
+});
+
 test('one that failed is not given to the next who asks', async () => {
   let opened = 0;
   const ask = examination(

@@ -46,7 +46,7 @@ export function examination(open: () => Promise<Look>, options: LookOptions): ()
 
 async function examine(open: () => Promise<Look>, options: LookOptions): Promise<object> {
   const look = await open();
-  const gathering = new Gathering();
+  const gathering = new Gathering({ isLive: true });
   try {
     await gatherLive(look, options, gathering);
   } finally {

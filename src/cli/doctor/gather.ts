@@ -5,6 +5,7 @@ import { parseTime } from '../../base/index.ts';
 import {
   AwsAnswers,
   type Codec,
+  callOf,
   catalogue,
   type Evidence,
   evidenceOf,
@@ -51,6 +52,7 @@ export interface Gathered {
   skipped: readonly Skipped[];
   notUnderstood: readonly Skipped[];
   files: number;
+  isLive: boolean;
 }
 
 export class Gathering {
@@ -63,6 +65,12 @@ export class Gathering {
   private facts: Record<string, unknown> = {};
   private files = 0;
   private newestMs: number | undefined;
+  /** What a live cluster answered is named by what was asked: there are no files to look into. */
+  private readonly isLive: boolean;
+
+  constructor({ isLive = false }: { isLive?: boolean } = {}) {
+    this.isLive = isLive;
+  }
 
   async add(item: EntryItem, bundleName: string): Promise<void> {
     if (item.kind === 'skipped') {
@@ -154,7 +162,8 @@ export class Gathering {
       machineType: (name) => sizes?.get(name),
       cluster: { ...(name ? { name } : {}), ...text('region'), ...text('accountId'), ...text('kubernetesVersion') },
     });
-    return { evidence, skipped: this.skipped, notUnderstood: this.notUnderstood, files: this.files };
+    const { skipped, notUnderstood, files, isLive } = this;
+    return { evidence, skipped, notUnderstood, files, isLive };
   }
 
   private async put(place: Place, chunks: AsyncIterable<Uint8Array>): Promise<void> {
@@ -163,7 +172,8 @@ export class Gathering {
       this.notUnderstood.push({ path, reason: 'not a part of a bundle' });
       return;
     }
-    if (place.part === 'logs') await this.addText({ source: path, kind: 'log' }, chunks, 'logs');
+    if (place.part === 'logs')
+      await this.addText({ source: this.isLive ? liveLog(path) : path, kind: 'log' }, chunks, 'logs');
     else if (place.part === 'cli') await this.addText({ source: path, kind: 'cli' }, chunks);
     else if (place.part === 'nodes') await this.addText({ source: path, kind: 'node' }, chunks, `node ${place.node}`);
     else if (place.part === 'objects' && /\.json$/i.test(path)) await this.putJson(path, chunks);
@@ -191,7 +201,7 @@ export class Gathering {
       indent === undefined ? jsonItems(source.all(), keepRest) : indentedItems(source.all(), indent, keepRest);
     for await (const { value, line } of items) {
       count += 1;
-      this.objects.add(slim(value), `${path}:${line}`);
+      this.objects.add(slim(value), this.isLive ? liveObject(value) : `${path}:${line}`);
     }
     const kind = /"kind"\s*:\s*"(\w*List)"/.exec(rest)?.[1];
     if (count === 0) this.emptyList(path, { kind });
@@ -203,7 +213,9 @@ export class Gathering {
     for (const chunk of chunksOf(path, text)) {
       for (const manifest of manifestsIn(path, chunk)) {
         const { value, problems } = manifest;
-        const stored = this.objects.add(slim(value), () => `${path}:${manifest.line}`);
+        const stored = this.objects.add(slim(value), () =>
+          this.isLive ? liveObject(value) : `${path}:${manifest.line}`,
+        );
         if (stored === undefined) this.emptyList(path, value);
         if (problems.length > 0 && !isBroken) {
           isBroken = true;
@@ -227,17 +239,18 @@ export class Gathering {
   }
 
   private putAnswer({ path, name, isRefusal }: Place & { part: 'aws' }, text: string): void {
+    const from = this.isLive ? (callOf(name) ?? path) : path;
     if (isRefusal) {
-      if (!this.aws.addRefusal(name, text, path))
+      if (!this.aws.addRefusal(name, text, from))
         this.notUnderstood.push({ path, reason: 'an operation that no check reads' });
       return;
     }
     const body: unknown = text.trim() === '' ? {} : JSON.parse(text);
-    if (!this.aws.add(name, body, path)) this.notUnderstood.push({ path, reason: 'an operation that no check reads' });
+    if (!this.aws.add(name, body, from)) this.notUnderstood.push({ path, reason: 'an operation that no check reads' });
     const output = isMap(body) ? asText(body['Output']) : undefined;
     const instance = isMap(body) ? asText(body['InstanceId']) : undefined;
     if (output === undefined || instance === undefined) return;
-    const source: TextSource = { source: path, kind: 'node' };
+    const source: TextSource = { source: from, kind: 'node' };
     this.keep(source, `node ${instance}`, this.scanner.scan(source, decodedConsole(output)));
   }
 
@@ -265,6 +278,20 @@ export class Gathering {
       }
     return this.newestMs;
   }
+}
+
+/** `Event shop/web.17d2`, `NodeClaim default-kb85v`. */
+function liveObject(value: unknown): string {
+  const { kind, metadata } = asMap(value);
+  const { name, namespace } = asMap(metadata);
+  return `${asText(kind) ?? ''} ${namespace === undefined ? '' : `${asText(namespace)}/`}${asText(name) ?? ''}`;
+}
+
+/** `log of kube-system/karpenter-7d9f (controller)`. */
+function liveLog(path: string): string {
+  const [, namespace, pod, file = ''] = path.split('/');
+  const [, container, previous] = /^(.*?)(-previous)?\.log$/.exec(file) ?? [];
+  return `log of ${namespace}/${pod} (${container}${previous === undefined ? '' : ', before its restart'})`;
 }
 
 async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {

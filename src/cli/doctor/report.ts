@@ -7,6 +7,8 @@ import type { Skipped } from './bundle/entry.ts';
 
 export interface Report extends Diagnosis {
   files: number;
+  /** Nothing was a file. */
+  isLive: boolean;
   skipped: readonly Skipped[];
   notUnderstood: readonly Skipped[];
 }
@@ -70,10 +72,10 @@ export function objectNames(objects: readonly ObjectRef[]): string {
   return shortList(names, 4, 'more');
 }
 
-function summaryText({ findings, checks, files }: Report, paint: Paint, isAsked: boolean): string {
+function summaryText({ findings, checks, files, isLive }: Report, paint: Paint, isAsked: boolean): string {
   const count = (outcome: CheckOutcome['outcome']): number => checks.filter((one) => one.outcome === outcome).length;
   const real = findings.filter(({ harmless }) => harmless !== true);
-  const read = isAsked ? '' : ` in ${counted(files, 'file')}`;
+  const read = isAsked || isLive ? '' : ` in ${counted(files, 'file')}`;
   const found =
     real.length === 0 ? paint.green(`Nothing found${read}.`) : paint.bold(`${counted(real.length, 'finding')}${read}.`);
   return `${found} ${counted(count('clear'), 'check')} clear, ${count('not made')} not made.\n`;

@@ -6,6 +6,7 @@ import { crdCases } from './crd/crd.cases.testing.ts';
 import { disruptionCases } from './disruption/disruption.cases.testing.ts';
 import { helmCases } from './helm/helm.cases.testing.ts';
 import { iamCases } from './iam/iam.cases.testing.ts';
+import { volumeKeyCases } from './iam/volume-keys.cases.testing.ts';
 import { initCases } from './init/init.cases.testing.ts';
 import { interruptionCases } from './interruption/interruption.cases.testing.ts';
 import { netCases } from './net/net.cases.testing.ts';
@@ -22,6 +23,7 @@ export const allCases: readonly FailureCase[] = [
   ...startupCases,
   ...crdCases,
   ...iamCases,
+  ...volumeKeyCases,
   ...amiCases,
   ...registrationCases,
   ...initCases,

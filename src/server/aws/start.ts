@@ -116,6 +116,7 @@ export async function startAws(options: AwsProviderOptions, tools: ProviderTools
               ),
             awsAuth: () => findAwsAuth(tools.kube),
             kubernetesVersion: () => version.current,
+            caller: () => callerOf(clients.sts),
           },
           validation: {
             checks: provider.launchChecks,

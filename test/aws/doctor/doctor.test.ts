@@ -128,6 +128,12 @@ async function run(command: string): Promise<void> {
     );
   else if (command.startsWith('aws kms enable-key'))
     await clients.json.ask('kms', 'EnableKey', { KeyId: option('key-id') });
+  else if (command.startsWith('aws kms put-key-policy'))
+    await clients.json.ask('kms', 'PutKeyPolicy', {
+      KeyId: option('key-id'),
+      PolicyName: option('policy-name'),
+      Policy: option('policy'),
+    });
   else throw new Error(`not a command that is known here: ${command}`);
 }
 
@@ -222,6 +228,45 @@ test('a key of volumes that was disabled', async () => {
   expect(finding).toMatchObject({ confidence: 'certain', summary: expect.stringContaining('is Disabled') });
   await run(finding?.fix[0] ?? '');
   expect(found(await diagnosed(encrypted), id)).toBeUndefined();
+});
+
+test('a key of volumes whose policy leaves out who launches', async () => {
+  await cluster();
+  const only = (AWS: string): string =>
+    JSON.stringify({
+      Version: '2012-10-17',
+      Statement: [{ Sid: 'admins', Effect: 'Allow', Principal: { AWS }, Action: 'kms:*', Resource: '*' }],
+    });
+  const { KeyMetadata } = (await clients.json.ask('kms', 'CreateKey', {
+    Policy: only('arn:aws:iam::123456789012:role/Admin'),
+  })) as { KeyMetadata: { KeyId: string } };
+  await clients.json.ask('kms', 'CreateAlias', { AliasName: 'alias/volumes', TargetKeyId: KeyMetadata.KeyId });
+  const [nodeClass, ...rest] = structuredClone(objects);
+  // By its alias, of which KMS does not give a policy.
+  const blockDeviceMappings = [{ deviceName: '/dev/xvda', ebs: { encrypted: true, kmsKeyID: 'alias/volumes' } }];
+  const roleArn = 'arn:aws:iam::123456789012:role/KarpenterController';
+  const account = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'default', namespace: 'kube-system', annotations: { 'eks.amazonaws.com/role-arn': roleArn } },
+  };
+  const encrypted = [{ ...nodeClass, spec: { ...nodeClass?.spec, blockDeviceMappings } }, account, ...rest];
+  const id = 'iam/ebs-kms-key-denied';
+  const finding = found(await diagnosed(encrypted), id);
+  expect(finding).toMatchObject({
+    confidence: 'certain',
+    summary: expect.stringContaining('does not let KarpenterController use it'),
+  });
+  await run(finding?.fix[0] ?? '');
+  const after = await diagnosed(encrypted);
+  expect(found(after, id)).toBeUndefined();
+  expect(after.checks).toContainEqual({ id, outcome: 'clear' });
+  // What the policy said before is still there.
+  const { Policy } = (await clients.json.ask('kms', 'GetKeyPolicy', {
+    KeyId: KeyMetadata.KeyId,
+    PolicyName: 'default',
+  })) as { Policy: string };
+  expect(Policy).toContain('role/Admin');
 });
 
 const patterns: Record<string, object> = {

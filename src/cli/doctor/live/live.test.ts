@@ -126,6 +126,19 @@ test('what is written down is read again, redacted the same everywhere', async (
   );
 });
 
+test('answers of a live account are named by the call', async () => {
+  const gathering = new Gathering({ isLive: true });
+  const files = [
+    { path: 'aws/iam-get-role-nodes.json', text: '{"Role":{"RoleName":"nodes"}}' },
+    { path: 'aws/kms-get-key-policy-1.err', text: 'An error occurred (NotFoundException) when calling x: no' },
+  ];
+  for (const { path, text } of files)
+    await gathering.add({ kind: 'entry', entry: { path, chunks: bytes(text) } }, 'live');
+  const { aws } = gathering.soFar();
+  expect(aws.bodies('iam-get-role')[0]?.source).toBe('iam:GetRole nodes');
+  expect(aws.absent('kms-get-key-policy')[0]?.source).toBe('kms:GetKeyPolicy 1');
+});
+
 test('a cluster of an older release is read as v1beta1, which is not the same as having none', async () => {
   const old = {
     list: async (resource: { plural: string; version: string }) => {

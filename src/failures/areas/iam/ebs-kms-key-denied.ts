@@ -6,7 +6,15 @@ import type { EvidenceItem, Failure, Found } from '../../failure.ts';
 import { listAt, textAt } from '../../fields.ts';
 import { aroundOf, foundIn, refsOf } from '../../found.ts';
 import { answer, anyOf } from '../../needs.ts';
-import type { Stored } from '../../objects.ts';
+import {
+  classKeys,
+  defaultKey,
+  keyPolicies,
+  keyStatement,
+  refusedKeys,
+  unusableKeys,
+  volumeKeys,
+} from './volume-keys.ts';
 
 export const ebsKmsKeyDenied: Failure = {
   id: 'iam/ebs-kms-key-denied',
@@ -16,7 +24,7 @@ export const ebsKmsKeyDenied: Failure = {
   cause:
     'The launching principal may not use the KMS key of an encrypted volume: the one in the block device mapping, or the default key of the account',
   fix: 'A key policy that allows `kms:Encrypt, Decrypt, ReEncrypt*, GenerateDataKey*, CreateGrant, DescribeKey` to principals of the account with `kms:ViaService = ec2.<region>.amazonaws.com` and `kms:CallerAccount = <account>`.',
-  needs: [anyOf(answer('ec2-describe-instances'), answer('kms-describe-key'))],
+  needs: [anyOf(answer('ec2-describe-instances'), answer('kms-describe-key')), keyPolicies],
   signs: [
     {
       words: ['client error on launch', 'client.internalerror', 'invalidkmskey', 'volumekeydenied'],
@@ -41,8 +49,7 @@ export const ebsKmsKeyDenied: Failure = {
   },
   check(evidence): Found[] {
     const { aws } = evidence;
-    const unusable = unusableKeys(evidence);
-    if (unusable.length > 0) return unusable;
+    const proven = [...unusableKeys(evidence), ...refusedKeys(evidence)];
     const ended = aws.items('ec2-describe-instances').flatMap(({ item, source }) =>
       listAt(item, 'Instances').flatMap((instance): EvidenceItem[] => {
         const code = textAt(instance, 'StateReason', 'Code');
@@ -55,11 +62,18 @@ export const ebsKmsKeyDenied: Failure = {
         ];
       }),
     );
+    // What became of the instances says it once more.
+    if (proven.length > 0)
+      return proven.map((one) => ({
+        ...one,
+        ...(ended.length === 0 ? {} : { confidence: 'certain' as const }),
+        evidence: [...one.evidence, ...ended],
+      }));
     if (ended.length === 0) return [];
     const byDefault = aws
       .of('ec2-get-ebs-encryption-by-default')
       .find(({ body }) => body['EbsEncryptionByDefault'] === true);
-    const classes = encrypted(evidence);
+    const classes = evidence.objects.of('EC2NodeClass').filter((one) => classKeys(one).length > 0);
     const key = keyOf(evidence);
     return [
       {
@@ -77,73 +91,13 @@ export const ebsKmsKeyDenied: Failure = {
   explains: ['registration/undiagnosed-timeout', 'scheduling/launch-rejected-by-provider'],
 };
 
-/** What KMS itself says about the keys that node classes name. */
-function unusableKeys(evidence: Evidence): Found[] {
-  return evidence.aws.bodies('kms-describe-key').flatMap(({ item, source }): Found[] => {
-    const [state, id, arn] = [textAt(item, 'KeyState'), textAt(item, 'KeyId'), textAt(item, 'Arn')];
-    const classes = encrypted(evidence).filter(({ object }) =>
-      listAt(object, 'spec', 'blockDeviceMappings').some((one) =>
-        [id, arn].includes(textAt(one, 'ebs', 'kmsKeyID') || 'none'),
-      ),
-    );
-    if (classes.length === 0 || !unusableStates.has(state)) return [];
-    return [
-      {
-        confidence: 'certain',
-        summary: `The key ${id} of the volumes of EC2NodeClass ${classes.map(({ name }) => name).join(', ')} is ${state}: instances end at their launch.`,
-        objects: refsOf(classes),
-        evidence: [{ source, text: `${arn || id}: KeyState ${state}` }],
-        fix: [
-          ...(state === 'Disabled' ? [] : [`aws kms cancel-key-deletion --key-id ${id}`]),
-          `aws kms enable-key --key-id ${id}`,
-          'Or name another key in spec.blockDeviceMappings[].ebs.kmsKeyID of the EC2NodeClass.',
-        ],
-        key: id,
-      },
-    ];
-  });
-}
-
-const unusableStates: ReadonlySet<string> = new Set(['Disabled', 'PendingDeletion', 'PendingReplicaDeletion']);
-
-function encrypted({ objects }: Evidence): Stored[] {
-  return objects
-    .of('EC2NodeClass')
-    .filter(({ object }) =>
-      listAt(object, 'spec', 'blockDeviceMappings').some((one) => textAt(one, 'ebs', 'kmsKeyID') !== ''),
-    );
-}
-
-function keyOf(evidence: Evidence): string | undefined {
-  for (const { object } of encrypted(evidence))
-    for (const one of listAt(object, 'spec', 'blockDeviceMappings')) {
-      const key = textAt(one, 'ebs', 'kmsKeyID');
-      if (key !== '') return key;
-    }
-  const fallback = evidence.aws.of('ec2-get-ebs-default-kms-key-id').map(({ body }) => textAt(body, 'KmsKeyId'))[0];
-  return fallback === undefined || fallback === '' || fallback === 'alias/aws/ebs' ? undefined : fallback;
-}
+/** The key that encrypts, where there is one; AWS's own key is not one that could be refused. */
+const keyOf = (evidence: Evidence): string | undefined => volumeKeys(evidence)[0]?.name ?? defaultKey(evidence);
 
 function fixFor(evidence: Evidence, key: string | undefined): string[] {
-  const region = regionOf(evidence);
   const account = accountOf(evidence) ?? '$(aws sts get-caller-identity --query Account --output text)';
-  const statement = {
-    Sid: 'EBS for principals of the account',
-    Effect: 'Allow',
-    Principal: { AWS: '*' },
-    Action: [
-      'kms:Encrypt',
-      'kms:Decrypt',
-      'kms:ReEncrypt*',
-      'kms:GenerateDataKey*',
-      'kms:CreateGrant',
-      'kms:DescribeKey',
-    ],
-    Resource: '*',
-    Condition: { StringEquals: { 'kms:ViaService': `ec2.${region}.amazonaws.com`, 'kms:CallerAccount': account } },
-  };
   return [
     `aws kms get-key-policy --key-id ${key ?? '$(aws ec2 get-ebs-default-kms-key-id --query KmsKeyId --output text)'} --policy-name default --output text  # add the statement below, keep the rest`,
-    JSON.stringify(statement),
+    JSON.stringify(keyStatement(regionOf(evidence), account)),
   ];
 }

@@ -45,19 +45,6 @@ const nodeClass = (spec: object = { role: 'KarpenterNodeRole-prod' }): object =>
 const policies = (...names: string[]): object => ({
   AttachedPolicies: names.map((PolicyName) => ({ PolicyName, PolicyArn: `arn:aws:iam::aws:policy/${PolicyName}` })),
 });
-const ended = (Code: string): object => ({
-  Reservations: [
-    {
-      Instances: [
-        {
-          InstanceId: 'i-0abc12345678',
-          State: { Name: 'terminated' },
-          StateReason: { Code, Message: `${Code}: Client error on launch` },
-        },
-      ],
-    },
-  ],
-});
 const spotPool = object('NodePool', 'spot', {
   spec: {
     template: {
@@ -435,30 +422,5 @@ export const iamCases: readonly FailureCase[] = [
     name: 'the defaults',
     nearMiss: true,
     objects: [nodeClass({ metadataOptions: { httpPutResponseHopLimit: 1, httpTokens: 'required' } })],
-  },
-  {
-    id: 'iam/ebs-kms-key-denied',
-    name: 'an instance that ended at launch',
-    objects: [
-      nodeClass({
-        blockDeviceMappings: [
-          { deviceName: '/dev/xvda', ebs: { kmsKeyID: 'arn:aws:kms:eu-west-1:111122223333:key/abc' } },
-        ],
-      }),
-    ],
-    aws: { 'ec2-describe-instances': ended('Client.InternalError') },
-    confidence: 'certain',
-    fix: ['arn:aws:kms:eu-west-1:111122223333:key/abc'],
-  },
-  {
-    id: 'iam/ebs-kms-key-denied',
-    name: 'a state transition of the console',
-    text: 'State transition reason: Server.InternalError\nState transition reason message: Client.InternalError: Client error on launch',
-  },
-  {
-    id: 'iam/ebs-kms-key-denied',
-    name: 'an instance that was taken back',
-    nearMiss: true,
-    aws: { 'ec2-describe-instances': ended('Server.SpotInstanceTermination') },
   },
 ];
