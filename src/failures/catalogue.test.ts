@@ -30,8 +30,18 @@ test('ids are unique and belong to their area', () => {
     for (const { id } of entries) expect(id.startsWith(`${area}/`)).toBe(true);
 });
 
-test('there are 100 entries in 16 areas', () => {
-  const counts = Object.fromEntries(Object.entries(areas).map(([area, entries]) => [area, entries.length]));
+/** Seen in the field and not in the catalogue that this began with. */
+const beyond = new Set([
+  'startup/kubernetes-permission-missing',
+  'crd/admission-webhook-unreachable',
+  'registration/unregistered-taint-missing',
+]);
+
+test('there are 100 entries in 16 areas, and three beyond them', () => {
+  const first = catalogue.filter(({ id }) => !beyond.has(id));
+  const counts = Object.fromEntries(
+    Object.keys(areas).map((area) => [area, first.filter(({ id }) => id.startsWith(`${area}/`)).length]),
+  );
   expect(counts).toEqual({
     startup: 9,
     crd: 9,
@@ -50,7 +60,8 @@ test('there are 100 entries in 16 areas', () => {
     helm: 7,
     tooling: 4,
   });
-  expect(catalogue).toHaveLength(100);
+  expect(first).toHaveLength(100);
+  expect(catalogue).toHaveLength(100 + beyond.size);
 });
 
 test('every literal of a sign is in lower case', () => {

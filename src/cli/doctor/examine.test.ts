@@ -56,6 +56,70 @@ test('evidence of a live cluster names objects and logs, not files', async () =>
   expect(sources.filter((source) => /^(?:objects|logs|aws)\//.test(source))).toEqual([]);
 });
 
+const inKubeSystem = (name: string): object => ({ name, namespace: 'kube-system' });
+
+test.each<[string, string, Record<string, object[]>]>([
+  [
+    'crd/admission-webhook-unreachable',
+    'ValidatingWebhookConfiguration validation.webhook.karpenter.sh',
+    {
+      validatingwebhookconfigurations: [
+        {
+          metadata: { name: 'validation.webhook.karpenter.sh' },
+          webhooks: [
+            {
+              name: 'validation.webhook.karpenter.sh',
+              failurePolicy: 'Fail',
+              clientConfig: { service: { ...inKubeSystem('karpenter'), port: 8443 } },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    'startup/kubernetes-permission-missing',
+    'Deployment kube-system/karpenter',
+    {
+      deployments: [
+        {
+          metadata: { ...inKubeSystem('karpenter'), labels: { 'app.kubernetes.io/name': 'karpenter' } },
+          spec: { template: { spec: { serviceAccountName: 'karpenter', containers: [{ name: 'controller' }] } } },
+        },
+      ],
+      clusterrolebindings: [
+        {
+          metadata: { name: 'karpenter-core' },
+          roleRef: { name: 'karpenter-core' },
+          subjects: [{ kind: 'ServiceAccount', name: 'karpenter', namespace: 'karpenter' }],
+        },
+      ],
+    },
+  ],
+  [
+    'registration/unregistered-taint-missing',
+    'NodeClaim default-1',
+    {
+      nodeclaims: [
+        {
+          metadata: { name: 'default-1' },
+          status: { conditions: [{ type: 'Registered', status: 'False', reason: 'UnregisteredTaintNotFound' }] },
+        },
+      ],
+    },
+  ],
+])('%s is seen in a live cluster', async (id, source, objects) => {
+  const kube = {
+    list: async ({ plural }: { plural: string }) => ({ items: objects[plural] ?? [], resourceVersion: '1' }),
+    get: () => Promise.reject(new Error('not there')),
+    podLog: async () => '',
+  } as never;
+  const ask = examination(async () => ({ kube, nowMs: Date.now(), close: async () => undefined }), { env: {} });
+  const { findings } = (await ask()) as { findings: { id: string; evidence: { source: string }[] }[] };
+  const [found] = findings.filter((one) => one.id === id);
+  expect(found?.evidence[0]?.source).toBe(source);
+});
+
 test('one that failed is not given to the next who asks', async () => {
   let opened = 0;
   const ask = examination(

@@ -161,6 +161,16 @@ const reports: readonly [FailureId, Where, string][] = [
     'asked',
     'E0811 reflector.go:138] k8s.io/client-go/informers/factory.go:134: Failed to watch *v1.EndpointSlice: failed to list *v1.EndpointSlice: endpointslices.discovery.k8s.io is forbidden: User "system:node:ip-10-0-1-2.ec2.internal" cannot list resource "endpointslices" in API group "discovery.k8s.io" at the cluster scope',
   ],
+  [
+    'startup/kubernetes-permission-missing',
+    'asked',
+    'k8s.io/client-go@v0.30.3/tools/cache/reflector.go:232: failed to list *v1.CustomResourceDefinition: customresourcedefinitions.apiextensions.k8s.io is forbidden: User "system:serviceaccount:kube-system:karpenter" cannot list resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope',
+  ],
+  [
+    'crd/admission-webhook-unreachable',
+    'asked',
+    'Error from server (InternalError): error when creating "test.yaml": Internal error occurred: failed calling webhook "defaulting.webhook.karpenter.k8s.aws": failed to call webhook: Post "https://karpenter.karpenter.svc:443/default/karpenter.k8s.aws?timeout=10s": no endpoints available for service "karpenter"',
+  ],
 ];
 
 /** Of other components, other providers, or nothing to worry about. */
@@ -168,14 +178,6 @@ const calm: readonly [Where, string][] = [
   [
     'asked',
     '[discovery] Successfully established connection with API Server "10.100.1.20:6443"\n[kubelet] Downloading configuration for the kubelet from the "kubelet-config-1.11" ConfigMap in the kube-system namespace\nUnauthorized',
-  ],
-  [
-    'asked',
-    'k8s.io/client-go@v0.30.3/tools/cache/reflector.go:232: failed to list *v1.CustomResourceDefinition: customresourcedefinitions.apiextensions.k8s.io is forbidden: User "system:serviceaccount:kube-system:karpenter" cannot list resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope',
-  ],
-  [
-    'asked',
-    'Error from server (InternalError): error when creating "test.yaml": Internal error occurred: failed calling webhook "defaulting.webhook.karpenter.k8s.aws": failed to call webhook: Post "https://karpenter.karpenter.svc:443/default/karpenter.k8s.aws?timeout=10s": no endpoints available for service "karpenter"',
   ],
   [
     'log',

@@ -36,6 +36,9 @@ const wanted: readonly Resource[] = [
   resource('storage.k8s.io', 'v1', 'CSINode', 'csinodes'),
   resource('storage.k8s.io', 'v1', 'VolumeAttachment', 'volumeattachments'),
   resource('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'customresourcedefinitions'),
+  resource('admissionregistration.k8s.io', 'v1', 'ValidatingWebhookConfiguration', 'validatingwebhookconfigurations'),
+  resource('admissionregistration.k8s.io', 'v1', 'MutatingWebhookConfiguration', 'mutatingwebhookconfigurations'),
+  resource('rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding', 'clusterrolebindings'),
 ];
 
 const configMaps = ['aws-auth', 'amazon-vpc-cni'];

@@ -30,7 +30,10 @@ export function conversionTargets({ objects }: Evidence): ConversionTarget[] {
 
 export type TargetState = 'unknown' | 'ok' | 'no service' | 'no port' | 'no endpoints';
 
-export function stateOf({ service, namespace, port }: ConversionTarget, { objects }: Evidence): TargetState {
+export function stateOf(
+  { service, namespace, port }: Omit<ConversionTarget, 'crd'>,
+  { objects }: Evidence,
+): TargetState {
   if (!objects.isCollected('Service')) return 'unknown';
   const found = objects.find('Service', service, namespace);
   if (found === undefined) return 'no service';

@@ -27,6 +27,17 @@ const webhookCrd = (namespace: string, port = 8443, stored = ['v1']): object =>
   });
 const service = object('Service', 'karpenter', { spec: { ports: [{ port: 8443 }] } }, 'kube-system');
 
+const admission = (group: string, failurePolicy: string, name = 'karpenter'): object =>
+  object('ValidatingWebhookConfiguration', `validation.webhook.${group}`, {
+    webhooks: [
+      {
+        name: `validation.webhook.${group}`,
+        failurePolicy,
+        clientConfig: { service: { name, namespace: 'kube-system', port: 8443 } },
+      },
+    ],
+  });
+
 export const crdCases: readonly FailureCase[] = [
   {
     id: 'crd/removed-api-version',
@@ -240,4 +251,50 @@ export const crdCases: readonly FailureCase[] = [
     fix: ['bottlerocket@latest'],
   },
   { id: 'crd/ami-selector-required', name: 'a class with an alias', nearMiss: true, objects: [nodeClass()] },
+  {
+    id: 'crd/admission-webhook-unreachable',
+    name: 'a NodeClaim that is not made after webhooks were switched off',
+    text: '{"level":"ERROR","time":"2024-01-22T12:51:50.645Z","logger":"controller.provisioner","message":"creating node claim, Internal error occurred: failed calling webhook \\"validation.webhook.karpenter.sh\\": failed to call webhook: Post \\"https://karpenter-controller.kube-system.svc:8443/validate/karpenter.sh?timeout=10s\\": no service port 8443 found for service \\"karpenter-controller\\"","commit":"a70b39e"}',
+    confidence: 'certain',
+    fix: ['kubectl delete validatingwebhookconfiguration validation.webhook.karpenter.sh'],
+  },
+  {
+    id: 'crd/admission-webhook-unreachable',
+    name: 'an old node template that cannot be applied',
+    text: 'Error from server (InternalError): error when creating "node.yaml": Internal error occurred: failed calling webhook "defaulting.webhook.karpenter.k8s.aws": failed to call webhook: Post "https://karpenter.karpenter.svc:443/default/karpenter.k8s.aws?timeout=10s": service "karpenter" not found',
+    fix: ['kubectl delete mutatingwebhookconfiguration defaulting.webhook.karpenter.k8s.aws'],
+  },
+  {
+    id: 'crd/admission-webhook-unreachable',
+    name: 'a registration whose Service has another port now',
+    objects: [
+      admission('karpenter.sh', 'Fail'),
+      object('Service', 'karpenter', { spec: { ports: [{ port: 8080 }] } }, 'kube-system'),
+    ],
+    confidence: 'certain',
+    fix: ['kubectl delete validatingwebhookconfiguration validation.webhook.karpenter.sh'],
+  },
+  {
+    id: 'crd/admission-webhook-unreachable',
+    name: 'a registration that may fail, and one whose pods are there',
+    nearMiss: true,
+    objects: [
+      admission('karpenter.k8s.aws', 'Ignore', 'gone'),
+      admission('karpenter.sh', 'Fail'),
+      service,
+      object('Endpoints', 'karpenter', { subsets: [{ addresses: [{ ip: '10.0.0.1' }] }] }, 'kube-system'),
+    ],
+  },
+  {
+    id: 'crd/admission-webhook-unreachable',
+    name: 'a webhook that answered, and refused',
+    nearMiss: true,
+    text: 'Error from server (BadRequest): error when creating "pool.yaml": admission webhook "validation.webhook.karpenter.sh" denied the request: validation failed: invalid value: spec.requirements',
+  },
+  {
+    id: 'crd/admission-webhook-unreachable',
+    name: 'the webhook of someone else',
+    nearMiss: true,
+    text: 'Internal error occurred: failed calling webhook "mpod.elbv2.k8s.aws": failed to call webhook: Post "https://aws-load-balancer-webhook-service.kube-system.svc:443/mutate-v1-pod?timeout=10s": no endpoints available for service "aws-load-balancer-webhook-service"',
+  },
 ];

@@ -1,5 +1,6 @@
 // The entries of crd/, in the order of the catalogue.
 import type { Failure } from '../../failure.ts';
+import { admissionWebhookUnreachable } from './admission-webhook-unreachable.ts';
 import { amiSelectorRequired } from './ami-selector-required.ts';
 import { consolidateAfterNotAllowedV1beta1 } from './consolidate-after-not-allowed-v1beta1.ts';
 import { consolidationPolicyRenamed } from './consolidation-policy-renamed.ts';
@@ -20,4 +21,5 @@ export const crd: readonly Failure[] = [
   conversionWebhookBlocksGarbageCollection,
   nodepoolNotReadyBecauseNodeclass,
   amiSelectorRequired,
+  admissionWebhookUnreachable,
 ];

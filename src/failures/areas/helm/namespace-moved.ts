@@ -87,6 +87,8 @@ export const namespaceMoved: Failure = {
     'iam/pod-identity-association-wrong',
     'crd/conversion-webhook-wrong-target',
     'crd/conversion-webhook-blocks-garbage-collection',
+    'crd/admission-webhook-unreachable',
+    'startup/kubernetes-permission-missing',
   ],
 };
 

@@ -5,6 +5,7 @@ import { kubeletNeverPostedStatus } from './kubelet-never-posted-status.ts';
 import { nodeRoleNotMapped } from './node-role-not-mapped.ts';
 import { serviceEndpointsUnreachable } from './service-endpoints-unreachable.ts';
 import { undiagnosedTimeout } from './undiagnosed-timeout.ts';
+import { unregisteredTaintMissing } from './unregistered-taint-missing.ts';
 
 export const registration: readonly Failure[] = [
   nodeRoleNotMapped,
@@ -12,4 +13,5 @@ export const registration: readonly Failure[] = [
   kubeletNeverPostedStatus,
   serviceEndpointsUnreachable,
   undiagnosedTimeout,
+  unregisteredTaintMissing,
 ];

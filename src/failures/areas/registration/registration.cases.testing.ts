@@ -19,6 +19,22 @@ const claim = (minutes = 20, extra: object[] = []): object =>
       ],
     },
   });
+const withoutTaint = object('NodeClaim', 'default-v64qz', {
+  metadata: { labels: { 'karpenter.sh/nodepool': 'default' } },
+  spec: { nodeClassRef: { name: 'default' } },
+  status: {
+    providerID: 'aws:///us-east-1a/i-01d1ff6c07a0e70f9',
+    conditions: [
+      condition('Launched', 'True'),
+      condition(
+        'Registered',
+        'False',
+        'UnregisteredTaintNotFound',
+        'Invariant violated, karpenter.sh/unregistered taint must be present on Karpenter-managed nodes',
+      ),
+    ],
+  },
+});
 const awsAuth = (mapRoles: string): object => object('ConfigMap', 'aws-auth', { data: { mapRoles } }, 'kube-system');
 const mapping = (arn: string, username = 'system:node:{{EC2PrivateDNSName}}'): string =>
   `- rolearn: ${arn}\n  username: ${username}\n  groups:\n    - system:bootstrappers\n    - system:nodes\n`;
@@ -294,5 +310,38 @@ export const registrationCases: readonly FailureCase[] = [
     now,
     objects: [nodeClass(), claim(), awsAuth(managed)],
     aws: { 'eks-describe-cluster': cluster('CONFIG_MAP') },
+  },
+  {
+    id: 'registration/unregistered-taint-missing',
+    name: 'a claim whose node joined without it',
+    now,
+    objects: [nodeClass(), withoutTaint],
+    confidence: 'certain',
+    fix: ['spec.userData of EC2NodeClass default', '--register-with-taints=karpenter.sh/unregistered:NoExecute'],
+  },
+  {
+    id: 'registration/unregistered-taint-missing',
+    name: 'the error of the controller',
+    text: '{"level":"ERROR","time":"2024-08-21T12:03:10.958Z","logger":"controller","message":"Reconciler error","commit":"5bdf9c3","controller":"nodeclaim.lifecycle","NodeClaim":{"name":"default-v64qz"},"error":"missing required startup taint, karpenter.sh/unregistered"}',
+    confidence: 'certain',
+  },
+  {
+    id: 'registration/unregistered-taint-missing',
+    name: 'conditions as kubectl describes them',
+    text: 'Conditions:\n  Last Transition Time:  2024-08-21T12:13:01Z\n  Message:               Invariant violated, karpenter.sh/unregistered taint must be present on Karpenter-managed nodes\n  Reason:                UnregisteredTaintNotFound\n  Status:                False\n  Type:                  Registered',
+  },
+  {
+    id: 'registration/unregistered-taint-missing',
+    name: 'a claim whose node did not come at all',
+    nearMiss: true,
+    instead: 'registration/undiagnosed-timeout',
+    now,
+    objects: [nodeClass(), claim()],
+  },
+  {
+    id: 'registration/unregistered-taint-missing',
+    name: 'a node that still has the taint',
+    nearMiss: true,
+    text: 'Warning  FailedScheduling  0/3 nodes are available: 1 node(s) had untolerated taint {karpenter.sh/unregistered: }, 2 Insufficient cpu.',
   },
 ];

@@ -6,6 +6,7 @@ import { controllerPodSelectorUnsatisfied } from './controller-pod-selector-unsa
 import { controllerStarved } from './controller-starved.ts';
 import { crdMissingOrMismatched } from './crd-missing-or-mismatched.ts';
 import { debugOutputMissing } from './debug-output-missing.ts';
+import { kubernetesPermissionMissing } from './kubernetes-permission-missing.ts';
 import { replicasExceedUnmanagedNodes } from './replicas-exceed-unmanaged-nodes.ts';
 import { stsDnsTimeout } from './sts-dns-timeout.ts';
 import { userPodOnSystemNode } from './user-pod-on-system-node.ts';
@@ -20,4 +21,5 @@ export const startup: readonly Failure[] = [
   controllerStarved,
   userPodOnSystemNode,
   debugOutputMissing,
+  kubernetesPermissionMissing,
 ];

@@ -71,6 +71,12 @@ const crdNamed = (name: string, ...versions: string[]): object =>
     spec: { versions: versions.map((one) => ({ name: one, served: true })) },
   });
 
+const binding = (name: string, namespace: string): object =>
+  object('ClusterRoleBinding', name, {
+    roleRef: { kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', name: 'karpenter', namespace }],
+  });
+
 export const startupCases: readonly FailureCase[] = [
   {
     id: 'startup/cluster-endpoint-missing',
@@ -381,5 +387,47 @@ export const startupCases: readonly FailureCase[] = [
     name: 'the default level, and nothing that would have to be explained',
     nearMiss: true,
     objects: [deployment({}, { env: [{ name: 'LOG_LEVEL', value: 'info' }] })],
+  },
+  {
+    id: 'startup/kubernetes-permission-missing',
+    name: 'a reflector that may not list',
+    text: 'E0729 01:51:55.864520 1 reflector.go:138] k8s.io/client-go@v0.21.4/tools/cache/reflector.go:167: Failed to watch *v1.Namespace: failed to list *v1.Namespace: namespaces is forbidden: User "system:serviceaccount:karpenter:karpenter" cannot list resource "namespaces" in API group "" at the cluster scope',
+    confidence: 'certain',
+    fix: ['kubectl auth can-i list namespaces --as system:serviceaccount:karpenter:karpenter', '--namespace karpenter'],
+  },
+  {
+    id: 'startup/kubernetes-permission-missing',
+    name: 'JSON of a step that is refused',
+    texts: {
+      'logs/karpenter.log':
+        '{"level":"ERROR","time":"2026-03-01T12:00:00Z","logger":"controller","message":"Reconciler error","controller":"nodeoverlay","error":"nodeoverlays.karpenter.sh \\"gpu\\" is forbidden: User \\"system:serviceaccount:kube-system:karpenter\\" cannot patch resource \\"nodeoverlays/status\\" in API group \\"karpenter.sh\\" at the cluster scope"}',
+    },
+    fix: ['kubectl auth can-i patch nodeoverlays.karpenter.sh/status'],
+  },
+  {
+    id: 'startup/kubernetes-permission-missing',
+    name: 'bindings that name the namespace of before',
+    objects: [deployment({ serviceAccountName: 'karpenter' }), binding('karpenter', 'kube-system')],
+    confidence: 'certain',
+    fix: ['--namespace karpenter'],
+  },
+  {
+    id: 'startup/kubernetes-permission-missing',
+    name: 'a binding that names the account, among few that were picked',
+    nearMiss: true,
+    objects: [deployment({ serviceAccountName: 'karpenter' }), binding('karpenter', 'karpenter')],
+  },
+  {
+    id: 'startup/kubernetes-permission-missing',
+    name: 'a person who may not look',
+    nearMiss: true,
+    text: 'Error from server (Forbidden): nodeclaims.karpenter.sh is forbidden: User "alice" cannot list resource "nodeclaims" in API group "karpenter.sh" at the cluster scope',
+  },
+  {
+    id: 'startup/kubernetes-permission-missing',
+    name: 'a refusal of AWS',
+    nearMiss: true,
+    instead: 'iam/controller-permission-missing',
+    text: '{"level":"ERROR","logger":"controller","message":"Reconciler error","error":"operation error EC2: DescribeInstances, User: arn:aws:sts::111122223333:assumed-role/KarpenterController/karpenter is not authorized to perform: ec2:DescribeInstances"}',
   },
 ];
