@@ -131,6 +131,7 @@ export async function openRig(emulator: AwsEmulator) {
         ),
       awsAuth: async () => undefined,
       kubernetesVersion: () => '1.34',
+      caller: async () => undefined,
     },
     validation: {
       checks: new LaunchChecks({

@@ -24,6 +24,14 @@ export const containerdConfigMissing: Failure = {
         /(?:Unit|Failed to (?:start|enable).{0,20}) ?kubelet\.service (?:not found|does not exist)|Failed to start kubelet\.service: Unit (?:kubelet\.service )?not found/i,
       confidence: 'likely',
     },
+    // Flags that the kubelet of the image does not know (any more), or does not know yet.
+    {
+      words: ['failed to parse kubelet flag', 'unknown flag: --'],
+      pattern:
+        /failed to parse kubelet flag: unknown flag: (?<flag>--[\w-]+)|kubelet\b.{0,200}unknown flag: (?<flag2>--[\w-]+)/i,
+      where: ['node', 'asked'],
+      until: ['registered', 'nodeReady'],
+    },
     // User data of one generation on an image of another: a NodeConfig run as a script, bootstrap.sh where nodeadm does it.
     {
       words: ['command not found', 'removed from al2023'],

@@ -38,6 +38,15 @@ export const admissionWebhookUnreachable: Failure = {
       ),
       until: ['launched'],
     },
+    // Reports that leave out the name of the webhook.
+    {
+      words: ['failed to call webhook'],
+      pattern:
+        /failed to call webhook: Post "?https:\/\/[\w-]+\.[\w-]+\.svc(?::\d+)?\/(?:validate|default)(?:-resource|\/config)?\/?karpenter\.(?:sh|k8s\.aws)/i,
+      unless: /failed calling webhook/i,
+      confidence: 'likely',
+      until: ['launched', 'controllerStarted'],
+    },
     // The controller may only be restarting, or be down for a reason of its own.
     {
       words: ['failed calling webhook'],
@@ -56,7 +65,7 @@ export const admissionWebhookUnreachable: Failure = {
     );
     return [
       foundIn(sightings, {
-        summary: `The API server refuses objects of Karpenter: the admission webhook ${webhooks.join(', ')} does not answer${why === undefined ? '' : ` (${why})`}.`,
+        summary: `The API server refuses objects of Karpenter: the admission webhook${webhooks.length === 0 ? '' : ` ${webhooks.join(', ')}`} does not answer${why === undefined ? '' : ` (${why})`}.`,
         fix: fixFor(evidence, webhooks.map(resourceOf)),
       }),
     ];

@@ -36,6 +36,22 @@ export const pdbBlocks: Failure = {
       where: ['asked', 'cli', 'object'],
     },
     {
+      words: ['is blocking evictions', 'due to pdb violation'],
+      pattern: /PDB "?(?<pdb>[\w-]+\/[\w.-]+)"? is blocking evictions|not (?:to )?evict pod \S+ due to PDB violation/i,
+      evenWhenWell: true,
+      confidence: 'likely',
+      where: ['log', 'asked', 'cli'],
+      until: ['nodeDeleted'],
+    },
+    // The table of kubectl: one that allows nothing by its own setting.
+    {
+      words: ['allowed disruptions'],
+      pattern:
+        /MIN AVAILABLE MAX UNAVAILABLE ALLOWED DISRUPTIONS AGE.{0,2000}? (?<name>[a-z0-9][\w.-]*) (?:N\/A 0%?|100% N\/A) 0 \d+[smhdy]/i,
+      confidence: 'likely',
+      where: ['asked'],
+    },
+    {
       words: ['more than one poddisruptionbudget'],
       pattern: /(?:pod has|This pod has) more than one PodDisruptionBudget/i,
       evenWhenWell: true,
@@ -43,6 +59,7 @@ export const pdbBlocks: Failure = {
   ],
   fromText(sightings, evidence) {
     const named = [...allCaught(sightings, 'pdb'), ...allCaught(sightings, 'pdb2')];
+    const bare = allCaught(sightings, 'name')[0];
     const { objects } = evidence;
     // A budget that is there and allows evictions again was busy for a moment, as in every rollout.
     const blocking = named.filter((name) => {
@@ -61,8 +78,8 @@ export const pdbBlocks: Failure = {
     const [first] = blocking;
     return [
       foundIn(sightings, {
-        summary: `${first === undefined ? 'A PodDisruptionBudget' : `PDB ${blocking.join(', ')}`} allows no eviction, so its nodes cannot be disrupted.`,
-        fix: fixFor(first?.split('/')[0] ?? '"$NAMESPACE"', first?.split('/')[1] ?? '"$PDB"'),
+        summary: `${first === undefined ? `${bare === undefined ? 'A PodDisruptionBudget' : `PDB ${bare}`}` : `PDB ${blocking.join(', ')}`} allows no eviction, so its nodes cannot be disrupted.`,
+        fix: fixFor(first?.split('/')[0] ?? '"$NAMESPACE"', first?.split('/')[1] ?? bare ?? '"$PDB"'),
         ...(blocking.length === 1 && first !== undefined ? { key: first } : {}),
       }),
     ];

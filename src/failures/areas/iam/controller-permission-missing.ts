@@ -31,6 +31,9 @@ const lookups: readonly [RegExp, FailureId][] = [
   [/^ec2:Describe(?:Subnets|SecurityGroups)$/i, 'net/discovery-tag-missing'],
 ];
 
+/** What only the controller says: it speaks with the role of its node when it has none of its own. */
+const ownWords = String.raw`(?:unable to detect the cluster endpoint|failed to resolve cluster endpoint|"logger": ?"controller["./]|"commit": ?"[0-9a-f]{7})`;
+
 export const controllerPermissionMissing: Failure = {
   id: 'iam/controller-permission-missing',
   severity: 'critical',
@@ -56,6 +59,16 @@ export const controllerPermissionMissing: Failure = {
       where: ['log', 'object', 'asked'],
       repeatsWithinMs: longestPeriodMs,
       ownLog: true,
+    },
+    {
+      words: ['not authorized to perform'],
+      pattern: new RegExp(
+        `${ownWords}.{0,600}(?<principal>arn:aws[\\w-]*:sts::[\\w*]*:assumed-role/[\\w+=,.@-]+/i-[0-9a-fx*]{3,17}) is not authorized to perform: (?<action>(?:ec2|iam|eks|ssm|pricing):\\w+)`,
+        'i',
+      ),
+      unless: /iam:PassRole|AssumeRole|NetworkInterface|PrivateIpAddress/i,
+      where: ['log', 'asked'],
+      until: ['launched'],
     },
     {
       words: ["isn't authorized to call", 'unauthorized to call', 'authcheckfailed'],
@@ -93,6 +106,17 @@ export const controllerPermissionMissing: Failure = {
         /"arn": ?"(?<principal>arn:aws[\w-]*:sts::[\w*]*:assumed-role\/[^"]+)"[ },]{0,6}"action": ?"(?<action>[a-z0-9-]+:\w+)", ?"resource": ?"/,
       unless: /iam:PassRole|kms:|sqs:/,
       where: ['asked', 'cli'],
+    },
+    // A report that leaves out the message.
+    {
+      words: ['statuscode: 403'],
+      pattern: /operation error (?<service>IAM|EC2|EKS|SSM|Pricing): (?<operation>\w+)\b.{0,80}StatusCode: 403/i,
+      unless:
+        /Expired|InvalidClientTokenId|SignatureDoesNotMatch|AccessDenied|UnauthorizedOperation|not authorized|AssumeRole|nodeadm|kubelet|ipamd|aws-node/i,
+      confidence: 'likely',
+      where: ['log', 'asked'],
+      repeatsWithinMs: longestPeriodMs,
+      ownLog: true,
     },
     {
       words: ['accessdenied', 'access denied'],

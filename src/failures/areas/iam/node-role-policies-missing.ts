@@ -40,7 +40,8 @@ export const nodeRolePoliciesMissing: Failure = {
       words: ['not authorized to perform'],
       pattern:
         /(?:assumed-role\/(?<role>[\w+=,.@-]+)\/i-[0-9a-fx*]{3,17}).{0,80}not authorized to perform:? (?<action>(?:ec2|ecr|eks):\w+)/i,
-      unless: /An error occurred \(|AssumeRole/i,
+      unless:
+        /An error occurred \(|AssumeRole|unable to detect the cluster endpoint|failed to resolve cluster endpoint|"logger": ?"controller["./]|"commit": ?"[0-9a-f]{7}/i,
     },
     {
       words: ['ipamd', 'assignprivateipaddresses', 'networkinterface', 'unauthorizedoperation'],

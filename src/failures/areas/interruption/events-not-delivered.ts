@@ -37,6 +37,7 @@ export const eventsNotDelivered: Failure = {
     {
       words: ['queuedoesnotexist', 'nonexistentqueue', 'specified queue does not exist'],
       pattern: /QueueDoesNotExist|AWS\.SimpleQueueService\.NonExistentQueue|specified queue does not exist/i,
+      unless: /SQSError|sqs-consumer|celery|boto3|Traceback|shoryuken|keda|"service": ?"/i,
       where: ['log', 'object', 'asked', 'cli'],
       until: ['queueRead'],
       repeatsWithinMs: pollsWithinMs,

@@ -32,6 +32,12 @@ export const undiagnosedTimeout: Failure = {
       until: ['registered'],
     },
     {
+      words: ['instances failed to join the kubernetes cluster'],
+      pattern: /NodeCreationFailure.{0,80}Instances failed to join the kubernetes cluster/i,
+      confidence: 'likely',
+      where: ['asked', 'cli'],
+    },
+    {
       words: ['not registered with cluster', 'nodenotfound'],
       pattern: /Node not registered with cluster|reason["']?: ?["']?NodeNotFound/i,
       confidence: 'likely',
