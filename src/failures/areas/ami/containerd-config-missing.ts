@@ -24,6 +24,14 @@ export const containerdConfigMissing: Failure = {
         /(?:Unit|Failed to (?:start|enable).{0,20}) ?kubelet\.service (?:not found|does not exist)|Failed to start kubelet\.service: Unit (?:kubelet\.service )?not found/i,
       confidence: 'likely',
     },
+    {
+      words: ['failed at step exec spawning', 'failed to locate executable'],
+      pattern:
+        /(?:Failed to locate executable|Failed at step EXEC spawning) \/(?:usr\/)?(?:local\/)?bin\/(?:nodeadm|kubelet|containerd): (?:No such file|Permission denied)/i,
+      confidence: 'likely',
+      where: ['node', 'asked'],
+      until: ['registered', 'nodeReady'],
+    },
     // Flags that the kubelet of the image does not know (any more), or does not know yet.
     {
       words: ['failed to parse kubelet flag', 'unknown flag: --'],

@@ -78,7 +78,7 @@ export const pdbBlocks: Failure = {
     const [first] = blocking;
     return [
       foundIn(sightings, {
-        summary: `${first === undefined ? `${bare === undefined ? 'A PodDisruptionBudget' : `PDB ${bare}`}` : `PDB ${blocking.join(', ')}`} allows no eviction, so its nodes cannot be disrupted.`,
+        summary: `${first === undefined && bare === undefined ? 'A PodDisruptionBudget' : `PDB ${first === undefined ? bare : blocking.join(', ')}`} allows no eviction, so its nodes cannot be disrupted.`,
         fix: fixFor(first?.split('/')[0] ?? '"$NAMESPACE"', first?.split('/')[1] ?? bare ?? '"$PDB"'),
         ...(blocking.length === 1 && first !== undefined ? { key: first } : {}),
       }),

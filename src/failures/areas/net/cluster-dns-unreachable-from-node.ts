@@ -27,10 +27,11 @@ export const clusterDnsUnreachableFromNode: Failure = {
         'eai_again',
         'contacting dns servers',
         'connection timed out; no servers could be reached',
+        '#53: timed out',
       ],
       pattern:
-        /lookup [\w.-]+(?:\.svc(?:\.cluster\.local)?)\.? on [\d.]+:53: (?:read udp .{0,60}: )?i\/o timeout|connection timed out; no servers could be reached|getaddrinfo\(host='?[\w.-]+'?.{0,20}\): Timeout while contacting DNS servers|getaddrinfo EAI_AGAIN [\w.-]+\.svc/i,
-      unless: /karpenter|sts\.|ec2\.|kubelet/i,
+        /lookup [\w.-]+(?:\.svc(?:\.cluster\.local)?)\.? on [\d.]+:53: (?:read udp .{0,60}: )?i\/o timeout|connection timed out; no servers could be reached|communications error to [\d.]+#53: timed out|getaddrinfo\(host='?[\w.-]+'?.{0,20}\): Timeout while contacting DNS servers|getaddrinfo EAI_AGAIN [\w.-]+\.svc/i,
+      unless: /\bkarpenter\b(?! nodes?\b)|sts\.|ec2\.|kubelet/i,
       confidence: 'likely',
       until: ['podStarted'],
     },

@@ -30,6 +30,15 @@ export const serviceEndpointsUnreachable: Failure = {
       confidence: 'likely',
       until: ['registered', 'nodeReady', 'controllerStarted', 'launched'],
     },
+    // nodeadm asks EC2 about its instance and waits half a minute for each answer.
+    {
+      words: ['retrying request ec2/describeinstances'],
+      pattern: /nodeadm.{0,80}retrying request (?<service>EC2)\/DescribeInstances, attempt (?:[4-9]|\d\d)\b/i,
+      unless: /UnauthorizedOperation|not authorized|RequestLimitExceeded/i,
+      where: ['node', 'asked'],
+      confidence: 'likely',
+      until: ['registered', 'nodeReady'],
+    },
     // Bottlerocket asks EC2 and EKS for a node's own facts before it starts the kubelet.
     {
       words: ['timed out retrieving', 'failed with exit code', 'failed to start generate additional settings'],

@@ -33,7 +33,7 @@ export const undiagnosedTimeout: Failure = {
     },
     {
       words: ['instances failed to join the kubernetes cluster'],
-      pattern: /NodeCreationFailure.{0,80}Instances failed to join the kubernetes cluster/i,
+      pattern: /Instances failed to join the kubernetes cluster/i,
       confidence: 'likely',
       where: ['asked', 'cli'],
     },

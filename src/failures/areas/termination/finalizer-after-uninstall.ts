@@ -27,6 +27,13 @@ export const finalizerAfterUninstall: Failure = {
       where: ['cli', 'asked'],
     },
     {
+      words: ['finalizer'],
+      pattern: /finalizers? (?:on|of) (?:the )?(?:nodes?|nodeclaims?)\b.{0,80}(?:never|not|hang|stuck|block)/i,
+      beside: 'controllerUninstalled',
+      confidence: 'likely',
+      where: ['asked'],
+    },
+    {
       words: [finalizer],
       pattern: /finalizers\W{0,12}karpenter\.sh\/termination/i,
       beside: 'controllerUninstalled',
