@@ -137,16 +137,23 @@ inBrowser('what the page says of a node and of a pod is what kerf explain says',
   const bare = (verdicts: { ageSeconds?: number; since?: string }[]) =>
     verdicts.map(({ ageSeconds: _age, since: _since, ...rest }) => rest);
   const explained = await runKerf(['explain', 'node', name, '--context', '--kubeconfig', kubeconfig, '-o', 'json']);
-  const shown = await read<[]>(`nodes/${name}`);
-  expect(bare(shown)).toEqual(bare(JSON.parse(explained.out) as []));
+  // A busy process answers from a look that it took a moment ago; the cluster stands still, so that it must catch up.
+  await vi.waitFor(async () => {
+    expect(bare(await read<[]>(`nodes/${name}`))).toEqual(bare(JSON.parse(explained.out) as []));
+  }, patience);
   // Time stands still for readers too: what is said of a node does not change while it does.
-  await new Promise((wait) => setTimeout(wait, 1_500));
-  expect(await read(`nodes/${name}`)).toEqual(shown);
+  await vi.waitFor(async () => {
+    const shown = await read<[]>(`nodes/${name}`);
+    await new Promise((wait) => setTimeout(wait, 1_500));
+    expect(await read(`nodes/${name}`)).toEqual(shown);
+  }, patience);
   const pods = await read<{ items: { pod: string }[] }>(`pods?node=${name}`);
   const pod = pods.items.at(-1)?.pod ?? '';
   const story = await runKerf(['explain', 'pod', pod, '--context', '--kubeconfig', kubeconfig, '-o', 'json']);
   const { message, outcome } = JSON.parse(story.out) as { message: string; outcome: string };
-  expect(await read(`pods/${pod}`)).toMatchObject({ pod, message, outcome });
+  await vi.waitFor(async () => {
+    expect(await read(`pods/${pod}`)).toMatchObject({ pod, message, outcome });
+  }, patience);
   await close();
 });
 
