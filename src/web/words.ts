@@ -16,6 +16,7 @@ const wordings: Readonly<Record<string, Wording>> = {
   ReplacementLoop: { word: 'would go in circles', class: 'needed' },
   BufferPods: { word: 'holds a buffer', class: 'needed' },
   NotQuiet: { word: 'settling', class: 'settling' },
+  DestinationNotReady: { word: 'waits for a node', class: 'settling' },
   Nominated: { word: 'pods are coming', class: 'settling' },
   NotInitialized: { word: 'joining', class: 'coming' },
   NoNode: { word: 'coming', class: 'coming' },

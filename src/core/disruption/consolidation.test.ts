@@ -90,9 +90,10 @@ describe('one node', () => {
       running('a', { cpu: '3' }),
     ]);
     expect(outcome.command).toBeUndefined();
-    expect(onlyRefusal(outcome, 'a')?.message).toContain(
-      'would schedule against uninitialized nodeclaim/young, node/young',
-    );
+    expect(onlyRefusal(outcome, 'a')).toMatchObject({
+      code: 'DestinationNotReady',
+      message: expect.stringContaining('would schedule against uninitialized nodeclaim/young, node/young') as string,
+    });
   });
 
   test('does not go to nodes inside their quiet time, but may go to nodes that are never consolidated', () => {

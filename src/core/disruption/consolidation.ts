@@ -12,7 +12,7 @@ import type { LaunchPrices } from './launch-prices.ts';
 import { type NoConsolidation, none } from './no-consolidation.ts';
 import { type PricedNode, ReplacementPricing } from './replacement-pricing.ts';
 import { Splitting } from './splitting.ts';
-import { failureText, type Simulation, type WhatIf } from './what-if.ts';
+import { noPlace, type Simulation, type WhatIf } from './what-if.ts';
 
 export type Consolidation =
   | { readonly kind: 'delete'; readonly savings: number; readonly placements: readonly ExistingPlacement[] }
@@ -61,7 +61,7 @@ export class Consolidator {
     simulation: Simulation,
     coming: Coming = 'several',
   ): Sliced<Consolidation> {
-    if (simulation.failed.length > 0) return none('PodsDoNotFit', failureText(simulation));
+    if (simulation.failed.length > 0) return { kind: 'none', ...noPlace(simulation) };
     const { claims } = simulation;
     if (claims.length === 0) return { kind: 'delete', savings: sum(members), placements: simulation.placements() };
     const one =

@@ -11,7 +11,7 @@ import { isStatic, type Member } from './fleet.ts';
 import { type MethodOutcome, outcomeOf, type Refusal } from './method.ts';
 import type { Round } from './round.ts';
 import { atNodeLimit, type Gate, isGateOn, slotOf, stuckOf } from './terminate-first.ts';
-import { failureText } from './what-if.ts';
+import { noPlace } from './what-if.ts';
 
 export function* driftCommand(round: Round): Sliced<MethodOutcome> {
   const allowance = round.allowance('Drifted');
@@ -25,7 +25,7 @@ export function* driftCommand(round: Round): Sliced<MethodOutcome> {
     const move = yield* driftMove(round, member, 'TerminateFirstDrift');
     yield undefined;
     if (move.kind === 'blocked') {
-      refused.push({ member, answer: { code: 'PodsDoNotFit', message: move.message } });
+      refused.push({ member, answer: move.answer });
       continue;
     }
     return outcomeOf({ command: { ...driftedCommand(member), ...partsOf(move) }, refused });
@@ -34,7 +34,7 @@ export function* driftCommand(round: Round): Sliced<MethodOutcome> {
 }
 
 export type DriftMove =
-  | { readonly kind: 'blocked'; readonly message: string }
+  | { readonly kind: 'blocked'; readonly answer: Refusal['answer'] }
   | {
       readonly kind: 'move';
       readonly nodes: readonly PlannedNode[];
@@ -66,12 +66,15 @@ export function* driftMove(round: Round, member: Member, gate: Gate): Sliced<Dri
         return { kind: 'move', nodes: [], placements, savings: 0, terminateFirst: 'no-reserved-capacity' };
       }
     }
-    return { kind: 'blocked', message: failureText(simulation) };
+    return { kind: 'blocked', answer: noPlace(simulation) };
   }
   const { nodes, errors } = simulation.finish();
   if (errors.length > 0) {
     const texts = errors.map(({ pod, message }) => `${pod} => ${message}`);
-    return { kind: 'blocked', message: `Not all pods would schedule, ${texts.join(' ')}` };
+    return {
+      kind: 'blocked',
+      answer: { code: 'PodsDoNotFit', message: `Not all pods would schedule, ${texts.join(' ')}` },
+    };
   }
   const price = nodes.reduce((sum, node) => sum + node.chosen.pricePerHour, 0);
   return { kind: 'move', nodes, placements: simulation.placements(), savings: member.price - price };

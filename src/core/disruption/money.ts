@@ -57,6 +57,7 @@ const causeOf: Readonly<Record<string, MoneyCause>> = {
   NotQuiet: 'NotQuiet',
   Nominated: 'NotQuiet',
   NotInitialized: 'NotQuiet',
+  DestinationNotReady: 'NotQuiet',
   NoNode: 'NotQuiet',
   ReplacementLoop: 'NotQuiet',
   StaticPool: 'Policy',

@@ -2,6 +2,7 @@
 
 export type NoConsolidationCode =
   | 'PodsDoNotFit'
+  | 'DestinationNotReady'
   | 'NeedsMoreNodes'
   | 'NotCheaper'
   | 'MinValuesUnsatisfied'

@@ -66,7 +66,7 @@ export function* remedy(round: Round, member: Member, repair: Repair): Sliced<Co
     return command({ replacements: [{ kind: 'template', nodePool: member.pool.metadata.name }] });
   }
   const move = yield* driftMove(round, member, 'TerminateFirstRepair');
-  if (move.kind === 'blocked') return { code: 'PodsDoNotFit', message: move.message };
+  if (move.kind === 'blocked') return move.answer;
   return command(partsOf(move));
 }
 

@@ -70,6 +70,7 @@ const suggestions: Readonly<Record<string, string>> = {
   UnknownInstanceType: 'let the NodePool offer the instance type again, or wait until the node drifts',
   MissingLabel: 'put the label back on the Node',
   PodsDoNotFit: 'give its pods another place: loosen their constraints or the limits of the NodePools',
+  DestinationNotReady: 'wait until the nodes are initialized that its pods would move to',
   MinValuesUnsatisfied: 'lower minValues of the NodePool, or widen its requirements',
   SpotToSpotInflexible: 'widen the requirements of the NodePool: more types that are cheaper',
   NotInitialized: 'wait until its startup taints are gone and its resources are registered',
@@ -243,8 +244,7 @@ function* drifted(round: Round, member: Member): Sliced<Judged> {
     return goes(stuck === undefined ? 'replace' : 'remove', 'Drifted', 0);
   }
   const move = yield* driftMove(round, member, 'TerminateFirstDrift');
-  if (move.kind === 'blocked')
-    return kept([...blockers, ...reported([{ code: 'PodsDoNotFit', message: move.message }])]);
+  if (move.kind === 'blocked') return kept([...blockers, ...reported([move.answer])]);
   if (blockers.length > 0) return kept(blockers);
   const chosen = move.nodes.map((node) => node.chosen);
   return goes(chosen.length > 0 ? 'replace' : 'remove', 'Drifted', move.savings, chosen, move.placements);

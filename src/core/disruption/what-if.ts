@@ -25,6 +25,8 @@ export interface Simulation {
   readonly claims: readonly Claim[];
   /** Pods that must move and have no place; waiting pods are not counted, they had none before. */
   readonly failed: readonly number[];
+  /** Every one of them would have a place on a node that is on its way. */
+  readonly onlyWaits: boolean;
   /** In words, as many as asked for; empty if every pod has a place. */
   errors(most?: number): MoveError[];
   /** The new nodes as the planner would ask for them; pods of one that cannot be asked for count as failed. */
@@ -176,6 +178,7 @@ export class WhatIf {
     const isWaiting = (pod: number): boolean => !(workload.pods[pod] as PlannedPod).pod.spec?.nodeName;
     const failed = packed.failed.filter(({ pod }) => !isWaiting(pod));
     const early: MoveError[] = members.flatMap((member) => this.unplaceable.get(member.name) ?? []);
+    const rejected = early.length;
     packed.nodes.pods.forEach((pods, index) => {
       if (!this.isUnready(index)) return;
       const member = this.memberAt[index] as Member;
@@ -189,6 +192,7 @@ export class WhatIf {
     return {
       claims,
       failed: failed.map(({ pod }) => pod).concat(early.map(() => -1)),
+      onlyWaits: failed.length === 0 && rejected === 0 && early.length > 0,
       errors: (most = errorsShown) => [...early, ...this.explained(packed, failed)].slice(0, most),
       finish: (given = claims) => this.finished(given),
       isForMovedPods: claims.every(({ pods }) => pods.every((pod) => this.isMoved(pod))),
@@ -296,6 +300,12 @@ export class WhatIf {
     }
     return { nodes, errors };
   }
+}
+
+/** Why the nodes stay whose pods have no other place, or have one only once nodes on their way have come. */
+export function noPlace(simulation: Simulation) {
+  const code = simulation.onlyWaits ? ('DestinationNotReady' as const) : ('PodsDoNotFit' as const);
+  return { code, message: failureText(simulation) };
 }
 
 /** `Not all pods would schedule, ns/n => why …`, with the rest counted. */
