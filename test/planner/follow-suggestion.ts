@@ -113,6 +113,7 @@ const parts: readonly [RegExp, (part: Part) => void][] = [
   [/^allow instance types in NodePool \S+ that attach more$/, openUp],
   [/^allow more zones or capacity types in the pod$/, ({ pod }) => forgetKeys(pod, places)],
   [/^allow more zones or capacity types in NodePool \S+$/, ({ pool }) => pool && forgetRequirements(pool, places)],
+  [/^start a pod (?!.*, or )/, startCompany],
   [
     /^raise maxSkew (?!.*, or )/,
     ({ pod, keys }) => {
@@ -135,6 +136,30 @@ const parts: readonly [RegExp, (part: Part) => void][] = [
     },
   ],
 ];
+
+/** A pod of the right labels for every affinity over these keys, where this one may be. */
+function startCompany({ copy, pod, keys }: Part): void {
+  const rules = pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  for (const [at, { topologyKey, labelSelector }] of rules.entries()) {
+    if (!keys.includes(topologyKey)) continue;
+    const given = JSON.parse(JSON.stringify(pod)) as Pod;
+    given.metadata.name = `${pod.metadata.name}-company-${at}`;
+    given.metadata.labels = { ...labelSelector?.matchLabels };
+    for (const { key, values = ['any'] } of labelSelector?.matchExpressions ?? [])
+      given.metadata.labels[key] ??= values[0] ?? '';
+    delete given.spec.affinity?.podAffinity;
+    delete given.spec.affinity?.podAntiAffinity;
+    delete given.spec.topologySpreadConstraints;
+    delete given.spec.volumes;
+    for (const container of given.spec.containers) container.resources = { requests: { cpu: '1m' } };
+    // It runs somewhere before the pod is looked at again.
+    const offered = (copy.instanceTypes ?? []).flatMap(({ items = [] }) => items.flatMap((type) => type.offerings));
+    const open = offered.filter(({ available }) => available).flatMap(({ requirements }) => requirements);
+    const domain = open.find((each) => each.key === topologyKey)?.values?.[0];
+    if (domain !== undefined) given.spec.nodeSelector = { [topologyKey]: domain, ...given.spec.nodeSelector };
+    copy.objects.items.push(given as never);
+  }
+}
 
 /** The pool takes any value for these keys. */
 function allowWishes(pool: NodePool | undefined, pod: Pod, keys: readonly string[]): void {
@@ -163,8 +188,9 @@ export function choicesIn(reason: Reason): Reason[] {
     /^(make the anti-affinity over (\S+) .*preferred), or let /.exec(suggestion) ?? [];
   const domains = [preferred, `let the pod run in more domains of ${apart}`];
   if (apart !== '') return domains.map((text) => ({ ...reason, suggestion: text }));
-  // Whether a pod that the affinity selects can be started is not known.
-  if (suggestion.startsWith('start a pod')) return [reason];
+  const [, start = '', near = ''] = /^(start a pod the affinity over (\S+) .*), or make /.exec(suggestion) ?? [];
+  const company = [start, `make the affinity over ${near} preferred`];
+  if (near !== '') return company.map((text) => ({ ...reason, suggestion: text }));
   const texts = pool === '' ? suggestion.split(/[,;] or /) : [`${what} in ${pool}`, `${what} in the pod`];
   return texts.map((text) => ({ ...reason, suggestion: text }));
 }

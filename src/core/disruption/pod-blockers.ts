@@ -2,7 +2,7 @@
 
 import { selectorMatch } from '../kube/label-selector.ts';
 import { type Labels, namespacedKey, namespaceOf, type Pod, type PodDisruptionBudget } from '../kube/objects.ts';
-import { isActive, isDoNotDisruptActive, isEvictable } from '../pods/pod-classes.ts';
+import { isActive, isDoNotDisruptActive, isDrained } from '../pods/pod-classes.ts';
 
 export interface PodBlocker {
   readonly code: 'PodDoNotDisrupt' | 'PodBudgets' | 'PodBudgetExhausted';
@@ -37,7 +37,7 @@ export class PodBlockers {
     }
   }
 
-  /** Every pod that blocks, those with the annotation first. */
+  /** Every pod that blocks, those with the annotation first; one that has both is named for both. */
   *of(pods: readonly Pod[]): Generator<PodBlocker> {
     for (const pod of pods) {
       if (!isActive(pod) || !isDoNotDisruptActive(pod, this.nowMs)) continue;
@@ -57,7 +57,7 @@ export class PodBlockers {
 
   private budgetBlocker(pod: Pod): PodBlocker | undefined {
     const budgets = this.byNamespace.get(namespaceOf(pod));
-    if (budgets === undefined || !isEvictable(pod, this.nowMs)) return undefined;
+    if (budgets === undefined || !isDrained(pod)) return undefined;
     const matching = budgets.filter((budget) => budget.matches(pod.metadata.labels ?? {}));
     const [budget] = matching;
     const key = namespacedKey(pod.metadata);

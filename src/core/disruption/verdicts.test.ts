@@ -153,7 +153,8 @@ describe('a node that is deleted', () => {
     status: { disruptionsAllowed: 0 },
   });
   const web = running('a', { name: 'web', labels: { app: 'web' } });
-  const guard = running('a', { name: 'guard', annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
+  const guarded = { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } };
+  const guard = running('a', { ...guarded, name: 'guard' });
 
   test('hears how its drain stands, not what would keep others from choosing it', () => {
     expect(blockers({})).toMatchObject([{ code: 'Leaving', message: 'node is deleting or marked for deletion' }]);
@@ -169,6 +170,11 @@ describe('a node that is deleted', () => {
       { code: 'PodDoNotDisrupt' },
       { code: 'PodBudgetExhausted', pods: ['default/web'] },
     ]);
+    // Without its annotation the budget would still hold it.
+    const both = running('a', { ...guarded, name: 'both', labels: { app: 'web' } });
+    expect(blockers({}, budget, both)?.[0]?.message).toMatch(
+      /^drain blocked by PDB default\/stuck, pod default\/both \(do-not-disrupt\); /,
+    );
     expect(blockers({ terminationGracePeriod: '1h' }, guard)?.[0]?.message).toMatch(
       /; it ends 1h after the deletion whatever they say \(terminationGracePeriod\)$/,
     );

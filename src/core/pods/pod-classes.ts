@@ -82,7 +82,12 @@ export function isWaitingEviction(pod: Pod, nowMs: number): boolean {
 
 /** May be evicted now, as far as the pod itself says; budgets are the API server's business. */
 export function isEvictable(pod: Pod, nowMs: number): boolean {
-  return isActive(pod) && !toleratesDisruption(pod) && !isOwnedByNode(pod) && !isDoNotDisruptActive(pod, nowMs);
+  return isDrained(pod) && !isDoNotDisruptActive(pod, nowMs);
+}
+
+/** A drain evicts it, today or once it no longer says do-not-disrupt. */
+export function isDrained(pod: Pod): boolean {
+  return isActive(pod) && !toleratesDisruption(pod) && !isOwnedByNode(pod);
 }
 
 /** Asks for DRA devices, at pod level or in a container. */

@@ -89,13 +89,18 @@ function offerOfPlaces(reason: Reason): Offer | undefined {
   return offered(reason, [inPool, inPod], `${inPool} and in the pod`);
 }
 
-/** Of a spread: more skew, more domains, or only a preference. Of anti-affinity: more domains, or only a preference. */
+/** Of a spread: more skew, more domains, or a preference. Of affinity: a pod to be near. Of anti-affinity: more domains. */
 function offerOfTopology(reason: Reason): Offer | undefined {
   const { suggestion = '' } = reason;
   const [, skew = '', spreadKey = ''] =
     /^(raise maxSkew .* over (\S+)), allow more domains, or /.exec(suggestion) ?? [];
   if (spreadKey !== '') {
     const texts = [skew, `allow more domains of ${spreadKey}`, `make the spread over ${spreadKey} ScheduleAnyway`];
+    return offered(reason, texts, texts.join(', and '));
+  }
+  const [, start = '', near = ''] = /^(start a pod the affinity over (\S+) .*), or make /.exec(suggestion) ?? [];
+  if (near !== '') {
+    const texts = [start, `make the affinity over ${near} preferred`];
     return offered(reason, texts, texts.join(', and '));
   }
   const [, preferred = '', key = ''] =

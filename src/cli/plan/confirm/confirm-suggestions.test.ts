@@ -146,6 +146,25 @@ describe('a suggestion that offers a choice', () => {
     expect(suggestionsOf(given)).toContain("change the pod's node selector or affinity for kubernetes.io/arch");
   });
 
+  test('starts a pod to be near only where that gives the pod a place', () => {
+    const near = (parts: Record<string, unknown>) => ({
+      affinity: {
+        podAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            { topologyKey: label.zone, labelSelector: { matchLabels: { app: 'db' } }, ...parts },
+          ],
+        },
+      },
+    });
+    const both = `start a pod the affinity over ${label.zone} selects where this pod may run, or make the affinity preferred`;
+    const waiting = (spec: ReturnType<typeof near>) => snapshot([nodePool(), pod({ cpu: '1', spec })], { types });
+    expect(suggestionsOf(waiting(near({})))).toEqual([both]);
+    // Which namespaces a selector selects is not known here.
+    expect(suggestionsOf(waiting(near({ namespaceSelector: { matchLabels: { team: 'a' } } })))).toEqual([
+      `make the affinity over ${label.zone} preferred`,
+    ]);
+  });
+
   test('names only those existing values in which the pod has a place', () => {
     const zonal = ['zone-1', 'zone-2'].map((zone) =>
       instanceType({ name: zone, cpu: zone === 'zone-1' ? '1' : '4', zones: [zone] }),

@@ -3,6 +3,7 @@
 import { label } from '../../../api/names.ts';
 import { tryParseQuantity } from '../../../base/index.ts';
 import type { Reason, Snapshot, SnapshotObject } from '../../../core/index.ts';
+import { startSelected } from './start-selected.ts';
 
 interface Expression {
   key: string;
@@ -142,6 +143,7 @@ const choiceRemedies: readonly [RegExp, (changing: Changing, reason: Reason) => 
     /^allow more zones, capacity types or instance types in/,
     ({ pod, pool }) => wantNothing(pod['spec'] as PodSpec) && openPool(pool),
   ],
+  [/^start a pod (?!.*, or )/, ({ snapshot, pod }, { keys = [] }) => startSelected(snapshot, pod, keys)],
   [/^raise maxSkew (?!.*, or )/, ({ pod }, { keys = [] }) => raiseSkew(pod['spec'] as PodSpec, keys)],
   [
     /^(?:allow|let the pod run in) more domains of \S+$/,
