@@ -23,7 +23,8 @@ export function followSuggestion(snapshot: Snapshot, key: string, reason: Reason
   }
   if (suggestion.startsWith('allow other values for')) {
     const [key = ''] = keys;
-    widen(pod, named, [key]);
+    if (/ in the pod/.test(suggestion)) forgetKeys(pod, [key]);
+    if (/ in NodePool /.test(suggestion)) for (const pool of named) forgetRequirements(pool, [key]);
     soften([pod], [key]);
     return copy;
   }

@@ -17,7 +17,7 @@ interface SnapshotFlags {
 
 export function configure(command: Command, run: CommandRunner): void {
   command
-    .description('Write a snapshot of a live cluster: everything a planning decision looks at. Secrets are never read.')
+    .description('Save every object of a live cluster that planning depends on, as a snapshot. Secrets are never read.')
     .option('--context [name]', 'context of the kubeconfig; the current one by default')
     .option('--kubeconfig <file>', 'kubeconfig to use')
     .option('--out <file>', 'write to this file instead of standard output')

@@ -37,8 +37,22 @@ export function withWorkingChoices(trial: Trial, enough: readonly Reason[]): Rea
       before = before.flatMap((chosen) => kept.map((choice) => [...chosen, choice]));
     }
   }
-  return shown;
+  return shown.map((reason, at) => {
+    const others = shown.filter((_, other) => other !== at);
+    return inOnePlace(reason).find((narrow) => keysOf(narrow).every((each) => isEnough([each, ...others]))) ?? reason;
+  });
 }
+
+/** `… in the pod and in NodePool x`, where one of the two may do. */
+function inOnePlace(reason: Reason): Reason[] {
+  const { suggestion = '' } = reason;
+  const [, what = '', pool = ''] =
+    /^(allow other values for .*) in the pod and in (NodePool \S+)$/.exec(suggestion) ?? [];
+  if (pool === '') return [];
+  return ['the pod', pool].map((place) => ({ ...reason, suggestion: `${what} in ${place}` }));
+}
+
+const keysOf = (reason: Reason): Reason[] => (reason.keys ?? []).map((key) => ({ ...reason, keys: [key] }));
 
 function offerOf(reason: Reason): Offer | undefined {
   const offers = [offerOfKeys, offerOfValues, offerOfPlaces, offerOfTopology, offerOfParts];

@@ -146,6 +146,13 @@ describe('a suggestion that offers a choice', () => {
     expect(suggestionsOf(given)).toContain("change the pod's node selector or affinity for kubernetes.io/arch");
   });
 
+  test('names the pod alone where the pool is not in the way', () => {
+    const typeLabel = 'node.kubernetes.io/instance-type';
+    const wish = pod({ cpu: '3', spec: { nodeSelector: { [typeLabel]: 's' } } });
+    const given = snapshot([nodePool(), wish], { types: [...types, instanceType({ name: 's', cpu: '1' })] });
+    expect(suggestionsOf(given)).toEqual([`allow other values for ${typeLabel} in the pod`]);
+  });
+
   test('starts a pod to be near only where that gives the pod a place', () => {
     const near = (parts: Record<string, unknown>) => ({
       affinity: {

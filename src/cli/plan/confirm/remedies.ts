@@ -143,6 +143,11 @@ const choiceRemedies: readonly [RegExp, (changing: Changing, reason: Reason) => 
     /^allow more zones, capacity types or instance types in/,
     ({ pod, pool }) => wantNothing(pod['spec'] as PodSpec) && openPool(pool),
   ],
+  [/^allow other values for .* in the pod$/, ({ pod }, { keys = [] }) => forget(pod['spec'] as PodSpec, keys)],
+  [
+    /^allow other values for (?!.* in the pod ).* in NodePool \S+$/,
+    ({ pool }, { keys = [] }) => allowInPool(pool, keys),
+  ],
   [/^start a pod (?!.*, or )/, ({ snapshot, pod }, { keys = [] }) => startSelected(snapshot, pod, keys)],
   [/^raise maxSkew (?!.*, or )/, ({ pod }, { keys = [] }) => raiseSkew(pod['spec'] as PodSpec, keys)],
   [
