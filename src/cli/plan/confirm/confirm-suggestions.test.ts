@@ -170,6 +170,10 @@ describe('a suggestion that offers a choice', () => {
     expect(suggestionsOf(waiting(near({ namespaceSelector: { matchLabels: { team: 'a' } } })))).toEqual([
       `make the affinity over ${label.zone} preferred`,
     ]);
+    // Nor on which host it would start.
+    expect(suggestionsOf(waiting(near({ topologyKey: label.hostname })))).toEqual([
+      `make the affinity over ${label.hostname} preferred`,
+    ]);
   });
 
   test('names only those existing values in which the pod has a place', () => {

@@ -1,5 +1,6 @@
 // The remedy "start a pod that the affinity selects": a small pod with the labels that each required rule over the keys asks
 // for, free to run wherever the pod itself may.
+import { label } from '../../../api/names.ts';
 import type { Snapshot, SnapshotObject } from '../../../core/index.ts';
 
 interface Expression {
@@ -18,14 +19,14 @@ interface Spec {
   affinity?: { nodeAffinity?: object; podAffinity?: { requiredDuringSchedulingIgnoredDuringExecution?: Term[] } };
 }
 
-/** False if no pod can be named that a rule selects. */
+/** False if no pod can be named that a rule selects, or if it may well start on a host without room for the pod. */
 export function startSelected(snapshot: Snapshot, pod: SnapshotObject, keys: readonly string[]): boolean {
   const { affinity, ...spec } = pod['spec'] as Spec;
   const rules = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   const own = rules.filter(({ topologyKey }) => keys.includes(topologyKey));
   for (const [at, rule] of own.entries()) {
     const labels = selectedLabels(rule);
-    if (labels === undefined) return false;
+    if (labels === undefined || rule.topologyKey === label.hostname) return false;
     const { namespace = 'default', name, creationTimestamp } = pod.metadata;
     const somewhere = domainOf(snapshot, rule.topologyKey);
     snapshot.objects.items.push({
