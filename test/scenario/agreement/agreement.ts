@@ -4,7 +4,7 @@ import { label } from '../../../src/api/index.ts';
 import { completeSnapshot } from '../../../src/cli/plan/complete.ts';
 import { collectSnapshot } from '../../../src/cli/snapshot/cluster.ts';
 import { nodePools } from '../../../src/controllers/index.ts';
-import { type Plan, planSnapshot } from '../../../src/core/index.ts';
+import { type Plan, planSnapshot, type Reason } from '../../../src/core/index.ts';
 import { resources } from '../../../src/ports/index.ts';
 import { openScenario, type Scenario } from '../harness/scenario.ts';
 import { create, type RandomCluster } from './random-cluster.ts';
@@ -23,6 +23,8 @@ export interface Agreement {
    * matters which pods kube-scheduler puts on the nodes there are.
    */
   isLimited: boolean;
+  /** A spread over zones keeps a planned pod waiting: kube-scheduler, which knows fewer zones, may let it in. */
+  isSpread: boolean;
 }
 
 /** Batching ends after at most ten seconds. */
@@ -46,15 +48,16 @@ export async function compare(seed: number, cluster: RandomCluster): Promise<Agr
       settled: await waitingBeside(scenario, plan),
       atRest: [...last.newNodes.map(({ name }) => `launches ${name}`), ...(await waitingBeside(scenario, last))],
       exceeded: await exceededLimits(scenario),
-      isLimited: [plan, last].some(isCutByLimits),
+      isLimited: [plan, last].some((each) => hasReason(each, ({ code }) => code === 'LimitsExceeded')),
+      isSpread: hasReason(plan, ({ message }) => message.includes(`for topology spread, key=${label.zone}`)),
     };
   } finally {
     await scenario.close();
   }
 }
 
-const isCutByLimits = ({ unschedulable }: Plan): boolean =>
-  unschedulable.some(({ reasons }) => reasons.some(({ code }) => code === 'LimitsExceeded'));
+const hasReason = ({ unschedulable }: Plan, isIt: (reason: Reason) => boolean): boolean =>
+  unschedulable.some(({ reasons }) => reasons.some(isIt));
 
 async function exceededLimits(scenario: Scenario): Promise<string[]> {
   const nodes = await scenario.nodes();
