@@ -81,8 +81,9 @@ export const removedApiVersion: Failure = {
   check(evidence): Found[] {
     const { objects } = evidence;
     const left = oldKinds.flatMap((kind) => objects.of(kind));
-    const isNew = controllerDeployments(evidence).length > 0 && isV1(evidence);
     const release = releaseOf(evidence);
+    // 0.32 was the last release that read them.
+    const isNew = controllerDeployments(evidence).length > 0 && (isV1(evidence) || (release ?? 0) >= 33);
     // Up to 1.0 this is the API of the release.
     const isOwnApi = release !== undefined && release < 101;
     const old = isOwnApi
@@ -105,6 +106,8 @@ export const removedApiVersion: Failure = {
             .map(({ kind, name }) => `kubectl get ${kind.toLowerCase()} ${name} -o yaml | kerf convert -f -`),
           'Apply what it prints, check that the NodePool is Ready, then delete the old object.',
         ],
+        // Without a pool that is read, they are why there is none.
+        explains: objects.of('NodePool').some((one) => !isAppliedOld(one)) ? [] : ['scheduling/no-usable-nodepool'],
       },
     ];
   },

@@ -19,9 +19,15 @@ export const neverInitialisedNeverRemoved: Failure = {
   needs: [kinds('NodeClaim')],
   signs: [
     {
-      words: ['inflight check failed', 'not initialized', 'not been initialized', "isn't initialized"],
+      words: [
+        'label karpenter.sh/initialized',
+        'inflight check failed',
+        'not initialized',
+        'not been initialized',
+        "isn't initialized",
+      ],
       pattern:
-        /inflight check failed for node,? (?!Expected resource)(?<why>[^"{]{0,160})|(?:node|nodeclaim) (?:is |has )?not (?:been )?initialized.{0,60}(?:not considered|cannot disrupt|can't disrupt|blocking)|Cannot disrupt Node(?:Claim)?: (?:state )?node isn't initialized|DisruptionBlocked\b.{0,80}\bnode isn't initialized/i,
+        /\b(?:no|without|missing|lacks?)(?: the| its)? label karpenter\.sh\/initialized|inflight check failed for node,? (?!Expected resource)(?<why>[^"{]{0,160})|(?:node|nodeclaim) (?:is |has )?not (?:been )?initialized.{0,60}(?:not considered|cannot disrupt|can't disrupt|blocking)|Cannot disrupt Node(?:Claim)?: (?:state )?node isn't initialized|DisruptionBlocked\b.{0,80}\bnode isn't initialized/i,
       confidence: 'likely',
       where: ['log', 'asked', 'cli', 'object'],
       until: ['nodeReady'],

@@ -26,10 +26,22 @@ export const memoryUnderestimated: Failure = {
         /vm[_-]?memory[_-]?overhead[_-]?percent["']?(?:[:= ]|value|,|")+\s*["']?(?<value>0?\.(?:0[89]|[1-9])\d*)/i,
       where: ['asked', 'cli'],
     },
+    // At its default it is pessimistic for types that were not seen yet.
+    {
+      words: ['vm_memory_overhead_percent', 'vmmemoryoverheadpercent', 'vm-memory-overhead-percent'],
+      pattern:
+        /\b(?:although|even though|larger|bigger|oversized|too (?:big|large))\b.{0,300}vm[_-]?memory[_-]?overhead[_-]?percent|vm[_-]?memory[_-]?overhead[_-]?percent.{0,200}\b(?:larger|bigger|oversized|too (?:big|large))\b/i,
+      unless: /too small|OOM|Insufficient memory/i,
+      where: ['asked'],
+      confidence: 'likely',
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {
-      summary: `VM_MEMORY_OVERHEAD_PERCENT of ${caught(sightings, 'value')} leaves more memory unused than machines take.`,
+      summary:
+        caught(sightings, 'value') === undefined
+          ? 'The share of memory that is set aside by VM_MEMORY_OVERHEAD_PERCENT is larger than what this type takes: it is a guess until a node of the type and image was seen.'
+          : `VM_MEMORY_OVERHEAD_PERCENT of ${caught(sightings, 'value')} leaves more memory unused than machines take.`,
       fix: ['VM_MEMORY_OVERHEAD_PERCENT=0.075, the default; lower only as far as measured nodes allow'],
     }),
   ],

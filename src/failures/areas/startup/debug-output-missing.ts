@@ -19,6 +19,14 @@ export const debugOutputMissing: Failure = {
         /LOG_LEVEL["']?[:= ]{1,3}(?:value: ?)?["']?(?<level>error|warn|fatal|panic)\b|logLevel["']?[:= ]{1,2}["']?(?<level2>error|warn|fatal|panic)\b|(?:enable|how to (?:get|enable)|no|missing) debug (?:logs?|logging|output)/i,
       where: ['asked', 'cli'],
     },
+    // Someone asks why, and says that the log does not.
+    {
+      words: ['info lines', 'log_level', 'loglevel'],
+      pattern:
+        /\blog\w*\b.{0,40}\bonly (?:has |have |shows? |prints? )?INFO\b|(?:LOG_LEVEL|logLevel)["']?[:= ]{1,3}["']?info\b.{0,80}\b(?:nothing|no (?:reason|detail|decision|explanation))/i,
+      where: ['asked'],
+      confidence: 'likely',
+    },
   ],
   fromText: (sightings) => [
     foundIn(sightings, {

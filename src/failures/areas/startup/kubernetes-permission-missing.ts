@@ -15,6 +15,9 @@ const leastBindings = 20;
 /** A reconciler that is refused tries again within minutes; what is not repeated for so long was an upgrade in between. */
 const longestPauseMs = 30 * 60_000;
 
+/** Kinds without which nodes are launched all the same. */
+const optional = /^(?:nodeoverlays|capacitybuffers|events)\b/;
+
 export const kubernetesPermissionMissing: Failure = {
   id: 'startup/kubernetes-permission-missing',
   severity: 'critical',
@@ -42,18 +45,21 @@ export const kubernetesPermissionMissing: Failure = {
     const account = `${caught(sightings, 'namespace') ?? releaseNamespace(evidence)}:${caught(sightings, 'account') ?? 'karpenter'}`;
     const lacking = rightsOf(sightings);
     return [
-      foundIn(sightings, {
-        summary: `The service account ${account.replace(':', '/')} of the controller may not ${lacking.map(({ verb, resource }) => `${verb} ${resource}`).join(', ')} in Kubernetes.`,
-        fix: [
-          ...lacking
-            .slice(0, 3)
-            .map(
-              ({ verb, resource, group }) =>
-                `kubectl auth can-i ${verb} ${group === '' ? resource : resource.replace(/^([\w-]+)/, `$1.${group}`)} --as system:serviceaccount:${account} -A`,
-            ),
-          ...fixFor(evidence, caught(sightings, 'namespace')),
-        ],
-      }),
+      {
+        ...foundIn(sightings, {
+          summary: `The service account ${account.replace(':', '/')} of the controller may not ${lacking.map(({ verb, resource }) => `${verb} ${resource}`).join(', ')} in Kubernetes.`,
+          fix: [
+            ...lacking
+              .slice(0, 3)
+              .map(
+                ({ verb, resource, group }) =>
+                  `kubectl auth can-i ${verb} ${group === '' ? resource : resource.replace(/^([\w-]+)/, `$1.${group}`)} --as system:serviceaccount:${account} -A`,
+              ),
+            ...fixFor(evidence, caught(sightings, 'namespace')),
+          ],
+        }),
+        ...(lacking.every(({ resource }) => optional.test(resource)) ? { confidence: 'possible' as const } : {}),
+      },
     ];
   },
   check(evidence): Found[] {

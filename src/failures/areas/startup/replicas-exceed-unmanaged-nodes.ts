@@ -34,6 +34,14 @@ export const replicasExceedUnmanagedNodes: Failure = {
       where: ['cli', 'asked'],
       confidence: 'likely',
     },
+    // The Deployment as kubectl lists it, and why its second pod waits.
+    {
+      words: ["didn't match pod anti-affinity rules", 'nodes are available'],
+      pattern:
+        /\b(?:karpenter|kerf) 1\/2 2 1 \d+[smhdy].{0,300}nodes are available: .{0,200}(?:anti-affinity|node affinity|topology spread|Insufficient)/i,
+      where: ['asked', 'cli'],
+      confidence: 'likely',
+    },
     {
       words: ["didn't match pod anti-affinity rules"],
       pattern: /(?:karpenter|kerf)-[a-z0-9]{6,10}-[a-z0-9]{5}.{0,300}didn't match pod anti-affinity rules/i,

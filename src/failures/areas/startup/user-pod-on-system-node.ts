@@ -17,6 +17,16 @@ export const userPodOnSystemNode: Failure = {
     'A taint repels only pods without the toleration; this one tolerates the taint of the system nodes, or everything',
   fix: 'Required node affinity `karpenter.sh/nodepool Exists` on the application; a priority class and requests for the controller.',
   needs: [kinds('Pod', 'Node')],
+  signs: [
+    {
+      words: ['criticaladdonsonly'],
+      pattern:
+        /\bsystem node.{0,200}tolerat\w*.{0,60}CriticalAddonsOnly|tolerat\w*.{0,60}CriticalAddonsOnly.{0,200}\b(?:next to|beside|same node as|starves?)\b.{0,40}(?:karpenter|kerf|the controller)/i,
+      unless: /untolerated taint|nodes? available/i,
+      where: ['asked'],
+      confidence: 'likely',
+    },
+  ],
   check({ objects }): Found[] {
     const tainted = new Set(
       objects

@@ -26,6 +26,13 @@ export const expiredCredentials: Failure = {
       where: ['cli', 'asked'],
     },
     {
+      words: ['asked for the client to provide credentials'],
+      pattern: /the server has asked for the client to provide credentials/i,
+      unless: /kubelet\[|reflector\.go/i,
+      where: ['cli', 'asked'],
+      confidence: 'likely',
+    },
+    {
       words: ['sso session', 'sso token', 'token has expired and refresh failed', 'session has expired'],
       pattern:
         /SSO session associated with this profile has expired|Error loading SSO Token|Token has expired and refresh failed|SSO session has expired or is (?:otherwise )?invalid|refresh cached (?:SSO )?token failed/i,
