@@ -12,7 +12,7 @@ import { cheapestForFew } from './few-pods.ts';
 import type { KindsLeft } from './kind-order.ts';
 import { type Filling, type Kind, type Offer, priceOf } from './pile.ts';
 import { isLeft, Purchase } from './purchase.ts';
-import { hostsBound, learnedWorths, valueOf } from './worths.ts';
+import { areProportional, hostsBound, learnedWorths, valueOf } from './worths.ts';
 
 export interface RepackOptions {
   /** Nothing is looked for where even fractions of nodes cost more than this. */
@@ -84,7 +84,9 @@ function* buyInRounds<O extends Offer>(
     seen.push(...new Set(bought));
     if (best === undefined || priceOf(bought) < priceOf(best)) best = bought;
     if (priceOf(best) <= bound * closeEnough) break;
-    worth = learnedWorths(kinds, worth, bought);
+    const learned = learnedWorths(kinds, worth, bought);
+    if (areProportional(learned, worth)) break;
+    worth = learned;
   }
   return best === undefined ? undefined : { best, seen };
 }

@@ -5,6 +5,8 @@ import { type Filling, type Kind, type Offer, priceOf } from './pile.ts';
 
 /** Exchanges of known fillings. */
 const mostExchanges = 100;
+/** Differences of this part come from rounding. */
+const dust = 1e-9;
 
 /** What so many pods of each kind are worth together. */
 export function valueOf(left: Float64Array, worth: Float64Array): number {
@@ -34,6 +36,12 @@ export function learnedWorths(kinds: readonly Kind[], worth: Float64Array, bough
     kinds,
     ({ count }, kind) => (scale * (worth[kind] as number) + (paid[kind] as number) / count) / 2,
   );
+}
+
+/** Nodes are chosen by worth for their price, so worths that differ only by a factor buy the same nodes. */
+export function areProportional(left: Float64Array, right: Float64Array): boolean {
+  const factor = (left[0] as number) / (right[0] as number);
+  return left.every((worth, kind) => Math.abs(worth - factor * (right[kind] as number)) <= dust * worth);
 }
 
 /** What pods are worth if only the sum of their needs had to be bought. */
