@@ -128,15 +128,12 @@ export function renderClusterStory(story: ClusterStory, paint: Paint, width = Nu
   return `${lines.join('\n')}\n${money}`;
 }
 
-/** In prices: the penalty per node that plans are compared with is not paid to anyone. */
 function renderMoney(
   { costPerHour, boundPerHour, reachablePerHour, causes }: ClusterMoney,
   paint: Paint,
   width: number,
 ): string {
-  const penalties = causes.find(({ cause }) => cause === 'NodeFees')?.perHour ?? 0;
-  const paidFor = causes.filter(({ cause }) => cause !== 'NodeFees');
-  const rows = paidFor.map(({ cause, perHour: own, nodes }) => [
+  const rows = causes.map(({ cause, perHour: own, nodes }) => [
     cause,
     perHour(own),
     perMonth(own),
@@ -152,7 +149,7 @@ function renderMoney(
   ];
   const lines = [
     paint.bold('Where the money is'),
-    `  now ${price(costPerHour - penalties)}; Kerf by itself comes to ${price(reachablePerHour - penalties)}; the same pods cost at least ${price(boundPerHour)}`,
+    `  now ${price(costPerHour)}; Kerf by itself comes to ${price(reachablePerHour)}; the same pods cost at least ${price(boundPerHour)}`,
   ];
   if (rows.length === 0) return `${lines.join('\n')}\n`;
   const style = { indent: '  ', heading: paint.dim };

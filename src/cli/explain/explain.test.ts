@@ -224,7 +224,7 @@ test('-o yaml and -o json say the same', async () => {
 test('of the cluster it says where the money is, and the causes add up', async () => {
   const text = await reported('cluster');
   expect(text).toContain('Where the money is');
-  expect(text).toMatch(/DoNotDisrupt +0\.\d+/);
+  expect(text).toMatch(/Budgets +0\.2000/);
   const { money } = JSON.parse(await reported('cluster', '-o', 'json'));
   const sum = money.causes.reduce((total: number, { perHour }: { perHour: number }) => total + perHour, 0);
   expect(sum).toBeCloseTo(money.costPerHour - money.boundPerHour, 9);

@@ -50,6 +50,8 @@ export interface Way {
   readonly commands: readonly Command[];
   readonly pricePerHour: number;
   readonly evictions: number;
+  /** Where it ends, if it was followed that far. */
+  readonly end?: Round;
 }
 
 export function isWorthLookingAhead(round: Round): boolean {
@@ -157,7 +159,7 @@ function* follow(start: Round, search: SetSearch, choice: Choice, isTimeUp: () =
     const { command } = emptinessCommand(round);
     step = command === undefined ? yield* choice(round, new SetSearch(round, isTimeUp)) : { command };
   }
-  return { first, commands, pricePerHour: priceOf(round), evictions };
+  return { first, commands, pricePerHour: priceOf(round), evictions, end: round };
 }
 
 function* single(round: Round): Sliced<Step | undefined> {

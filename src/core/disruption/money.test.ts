@@ -36,8 +36,37 @@ describe('the causes', () => {
       DoNotDisrupt: expect.any(Number),
       NotQuiet: expect.any(Number),
       KerfReaches: expect.any(Number),
-      NodeFees: expect.closeTo(0.015, 9),
     });
+  });
+
+  test('go to what is left in the end, not to nodes that Kerf removes anyway', () => {
+    const found = money([
+      pool(),
+      pool('emptied', { consolidationPolicy: 'WhenEmpty' }),
+      ...dear('a', { pool: 'emptied' }),
+      ...dear('b'),
+      ...machine('c', { type: 'c8' }),
+    ]);
+    expect(Object.keys(causesOf(found)).toSorted()).toEqual(['KerfReaches', 'Policy']);
+    expect(total(found)).toBeCloseTo(found.costPerHour - found.boundPerHour, 9);
+  });
+
+  test('name the rule about spot nodes where the last ones stay too large', () => {
+    const found = money([pool(), ...dear('a', { capacityType: 'spot' }), ...dear('b', { capacityType: 'spot' })]);
+    expect(Object.keys(causesOf(found)).toSorted()).toEqual(['KerfReaches', 'SpotToSpot']);
+  });
+
+  test('count pods that must not be disturbed as pods that need room', () => {
+    const protection = { [annotation.doNotDisrupt]: 'true' };
+    const free = money([pool('default', { budgets: [{ nodes: '0' }] }), ...dear('a')]);
+    const kept = money([pool('default', { budgets: [{ nodes: '0' }] }), ...dear('a', {}, { annotations: protection })]);
+    expect(kept.boundPerHour).toBeCloseTo(free.boundPerHour, 9);
+    expect(causesOf(kept)['DoNotDisrupt']).toBeCloseTo(kept.costPerHour - kept.boundPerHour, 9);
+  });
+
+  test('have no part that is only rounding', () => {
+    const found = money([pool(), ...machine('a', { type: 'c2' }), running('a', { cpu: '2' })]);
+    expect(found).toMatchObject({ causes: [], boundPerHour: found.costPerHour });
   });
 
   test('name budgets that are closed', () => {
@@ -48,9 +77,40 @@ describe('the causes', () => {
 
   test('are only sizes where nothing else is in the way', () => {
     const found = money([pool(), ...machine('a', { type: 'c2' }), running('a', { cpu: '1' })]);
-    expect(Object.keys(causesOf(found)).toSorted()).toEqual(['NodeFees', 'WholeNodes']);
+    expect(Object.keys(causesOf(found)).toSorted()).toEqual(['WholeNodes']);
     expect(total(found)).toBeCloseTo(found.costPerHour - found.boundPerHour, 9);
   });
+});
+
+describe('fees per node', () => {
+  const feeOf = (fee: string): SnapshotObject => {
+    const own = pool();
+    return { ...own, metadata: { ...own.metadata, annotations: { [annotation.nodeCostPerHour]: fee } } };
+  };
+
+  test('are a cause where a NodePool states them, for the nodes that are left', () => {
+    const small = (name: string) => [...machine(name, { type: 'c2' }), running(name, { cpu: '1' })];
+    const found = money([feeOf('0.05'), ...small('a'), ...small('b'), ...small('c')]);
+    expect(found.costPerHour).toBeCloseTo(0.6 + 3 * 0.05, 9);
+    expect(causesOf(found)['NodeFees']).toBeLessThan(0.15);
+    expect(found.costPerHour - found.reachablePerHour).toBeCloseTo(causesOf(found)['KerfReaches'] ?? 0, 9);
+    expect(total(found)).toBeCloseTo(found.costPerHour - found.boundPerHour, 9);
+  });
+
+  test('are none where no one set them', () => {
+    const found = money([pool(), ...dear('a')]);
+    expect(found.costPerHour).toBeCloseTo(1.6, 9);
+    expect(causesOf(found)['NodeFees']).toBeUndefined();
+  });
+});
+
+test('an empty node goes by itself, also where nothing else can', () => {
+  const found = money([
+    pool(),
+    ...machine('a', { type: 'c8' }),
+    ...dear('b', { annotations: { [annotation.doNotDisrupt]: 'true' } }),
+  ]);
+  expect(causesOf(found)['KerfReaches']).toBeCloseTo(0.8, 9);
 });
 
 test('an empty cluster costs nothing', () => {

@@ -104,14 +104,19 @@ export class Round {
     return answer;
   }
 
-  /** What would be found out about the node if no pod kept any node; in slices, because it may need a world of its own. */
-  *freedSingle(member: Member): Sliced<Consolidation> {
+  /** The same nodes if no pod kept any; this round itself where none does. */
+  *withoutPodBlockers(): Sliced<Round> {
     if (this.freed === undefined) {
       const { snapshot, options } = this.fleet;
       const freed = withoutPodBlockers(snapshot);
       this.freed = freed === snapshot ? this : yield* Round.inSlices(freed, options);
     }
-    const { freed } = this;
+    return this.freed;
+  }
+
+  /** What would be found out about the node if no pod kept any node; in slices, because it may need a world of its own. */
+  *freedSingle(member: Member): Sliced<Consolidation> {
+    const freed = yield* this.withoutPodBlockers();
     if (freed === this) return yield* this.singleInSlices(member);
     this.freedMembers ??= new Map(freed.fleet.members.map((each) => [each.name, each]));
     return yield* freed.singleInSlices(this.freedMembers.get(member.name) ?? member);

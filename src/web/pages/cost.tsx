@@ -124,8 +124,8 @@ function Between({
     <section>
       <h2>between the cost and the least</h2>
       <p class="faint">
-        {perHour(costPerHour)} with what nodes cost beside their price; Kerf by itself comes to{' '}
-        {perHour(reachablePerHour)}; the bound is {perHour(boundPerHour)}.
+        It costs {perHour(costPerHour)}; Kerf by itself comes to {perHour(reachablePerHour)}; the bound is{' '}
+        {perHour(boundPerHour)}.
       </p>
       <table class="plain">
         <tbody>
