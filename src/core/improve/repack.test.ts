@@ -13,7 +13,12 @@ const apart = (cpu: number, memory: number, rule: number): Kind => ({
 const kinds = [apart(1, 2, 0), apart(2, 1, 1)];
 const offers = Array.from({ length: 60 }, (_, row): Offer => {
   const size = row + 1;
-  return { row, price: 0.05 + 0.1 * size, room: Float64Array.of(size, 2 * size), kinds: Int32Array.of(...fitting(size)) };
+  return {
+    row,
+    price: 0.05 + 0.1 * size,
+    room: Float64Array.of(size, 2 * size),
+    kinds: Int32Array.of(...fitting(size)),
+  };
 });
 
 function fitting(size: number): number[] {
