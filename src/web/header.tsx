@@ -1,4 +1,5 @@
 // The header of every page: which cluster, its time, what it costs, whether what is shown is live; and the way to the pages.
+import { useEffect, useRef } from 'preact/hooks';
 import { clockTime, perHour, whole } from './format.ts';
 import { seriousFindings } from './pages/examined.ts';
 import { Spark } from './parts/parts.tsx';
@@ -32,6 +33,11 @@ export function Header({ onPalette }: { onPalette: () => void }) {
   const now = info.value;
   const time = new Date(timeMs.value);
   const serious = seriousFindings();
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // Where the pages do not fit side by side, the one that is shown has to be seen.
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [view]);
   return (
     <header class="top">
       <div class="brand">
@@ -83,7 +89,7 @@ export function Header({ onPalette }: { onPalette: () => void }) {
       <button type="button" class="small jump" onClick={onPalette} title="Jump to a node, pool or page (⌘K)">
         jump <kbd>⌘K</kbd>
       </button>
-      <nav aria-label="Pages">
+      <nav aria-label="Pages" ref={nav}>
         {pages
           .filter(([page]) => page !== 'shadow' || now?.mode === 'shadow')
           .map(([page, title]) => (

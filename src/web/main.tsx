@@ -6,16 +6,17 @@ import { Header, titles } from './header.tsx';
 import { Jump } from './jump.tsx';
 import { MapView, zoomBy } from './map/map-view.tsx';
 import { Cost } from './pages/cost.tsx';
-import { Decisions } from './pages/decisions.tsx';
+import { Decisions } from './pages/decisions/decisions.tsx';
 import { Doctor } from './pages/doctor.tsx';
 import { keepExamined, seriousFindings } from './pages/examined.ts';
 import { Pools } from './pages/pools.tsx';
 import { Shadow } from './pages/shadow.tsx';
 import { Waiting } from './pages/waiting.tsx';
-import { WhatIf } from './pages/what-if.tsx';
-import { Caption, Player } from './player.tsx';
+import { WhatIf } from './pages/what-if/what-if.tsx';
+import { warm } from './parts/parts.tsx';
+import { Caption, followMoment, Player } from './player.tsx';
 import { go, hrefOf, route, setQuery, type View } from './route.ts';
-import { info, keepUsage, link, problem, start } from './store.ts';
+import { cluster, info, keepUsage, link, problem, start } from './store.ts';
 import './style.css';
 
 const overlay = signal<'none' | 'jump' | 'keys'>('none');
@@ -41,6 +42,12 @@ const keys: readonly [string, string, () => void][] = [
   ['?', 'these keys', () => (overlay.value = overlay.value === 'keys' ? 'none' : 'keys')],
   ['Esc', 'close', () => (overlay.value = 'none')],
 ];
+
+const mostNodesWarmed = 500;
+
+async function warmUp(): Promise<void> {
+  for (const path of ['pools', 'waiting', 'cost']) await warm(path);
+}
 
 function onKey(event: KeyboardEvent): void {
   const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
@@ -68,11 +75,16 @@ function App() {
     return () => removeEventListener('keydown', onKey);
   }, []);
   const { view, rest } = route.value;
-  const cluster = info.value?.cluster ?? '';
+  const name = info.value?.cluster ?? '';
   useEffect(() => {
     const what = rest === '' ? titles[view] : `${rest} · ${titles[view]}`;
-    document.title = `${what}${cluster === '' ? '' : ` · ${cluster}`} · Kerf`;
-  }, [view, rest, cluster]);
+    document.title = `${what}${name === '' ? '' : ` · ${name}`} · Kerf`;
+  }, [view, rest, name]);
+  const isLive = link.value === 'live';
+  useEffect(() => {
+    // The other pages answer at once then; of a large cluster each would be a look at everything that no one may want.
+    if (isLive && (cluster.shown?.nodes.size ?? 0) <= mostNodesWarmed) void warmUp();
+  }, [isLive]);
   const [serious, ...more] = seriousFindings();
   const others = more.length;
   const hidden = info.value?.notVisible ?? [];
@@ -128,5 +140,6 @@ function App() {
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
 void start();
+followMoment();
 void keepExamined();
 void keepUsage();

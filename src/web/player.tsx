@@ -1,8 +1,9 @@
 // The player of a simulated cluster, or of a recording: its time and the way back, stories, what goes wrong, how much there
 // is to do.
-import { useSignal } from '@preact/signals';
+import { effect, useSignal } from '@preact/signals';
 import { send } from './api.ts';
 import { clockTime } from './format.ts';
+import { moment, setQuery } from './route.ts';
 import { cluster, info, timeMs, version } from './store.ts';
 
 const speeds = [1, 10, 60, 600];
@@ -139,17 +140,47 @@ function Seek({ act }: { act: (order: object) => void }) {
         }}
         onChange={(event) => {
           dragged.value = undefined;
-          act({ seek: Number(event.currentTarget.value) });
+          const ms = Number(event.currentTarget.value);
+          setQuery({ at: new Date(ms).toISOString() });
+          act({ seek: ms });
         }}
       />
       <time class="faint">{clockTime(dragged.value ?? toMs)}</time>
       {isPast === true && (
-        <button type="button" class="primary" onClick={() => act({ seek: null })}>
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            setQuery({ at: undefined });
+            act({ seek: null });
+          }}
+        >
           back to now
         </button>
       )}
     </div>
   );
+}
+
+/** A link to a moment goes there, once; after that the address says which moment is shown. */
+export function followMoment(): void {
+  const asked = Date.parse(moment.peek() ?? '');
+  let isAsked = false;
+  let wasPast = false;
+  effect(() => {
+    const now = info.value;
+    if (now?.recorded === undefined) return;
+    const isPast = now.isPast === true;
+    if (!isAsked && !Number.isNaN(asked)) {
+      isAsked = true;
+      // What cannot be gone back to is shown as it is now.
+      void send('player', { seek: asked }).catch(() => setQuery({ at: undefined }));
+      return;
+    }
+    if (isPast && moment.peek() === undefined) setQuery({ at: new Date(timeMs.peek()).toISOString() });
+    if (!isPast && wasPast) setQuery({ at: undefined });
+    wasPast = isPast;
+  });
 }
 
 /** What a story says at this moment, or that this is not now. */

@@ -1,4 +1,4 @@
-// The address holds view, filter and selection, so that every screen is a link.
+// The address holds view, filter, selection and the moment that is shown, so that every screen is a link.
 import { computed, signal } from '@preact/signals';
 
 export const views = ['map', 'waiting', 'pools', 'decisions', 'cost', 'what-if', 'doctor', 'shadow'] as const;
@@ -23,10 +23,16 @@ export const route = computed<Route>(() => {
   return { view, rest: rest.map(decodeURIComponent).join('/'), query: new URLSearchParams(query) };
 });
 
-export const hrefOf = (view: View, rest = '', query: Record<string, string> = {}): string => {
+/** The moment that is shown, where that is not now: it stays from page to page. */
+export const moment = computed(() => route.value.query.get('at') ?? undefined);
+
+function address(view: View, rest: string, query: Record<string, string>): string {
   const text = new URLSearchParams(query).toString();
   return `#/${view}${rest === '' ? '' : `/${rest.split('/').map(encodeURIComponent).join('/')}`}${text === '' ? '' : `?${text}`}`;
-};
+}
+
+export const hrefOf = (view: View, rest = '', query: Record<string, string> = {}): string =>
+  address(view, rest, moment.value === undefined ? query : { ...query, at: moment.value });
 
 export function go(view: View, rest = '', query: Record<string, string> = {}): void {
   location.hash = hrefOf(view, rest, query);
@@ -40,6 +46,6 @@ export function setQuery(changes: Record<string, string | undefined>): void {
     if (value === undefined || value === '') next.delete(name);
     else next.set(name, value);
   }
-  history.replaceState(null, '', hrefOf(view, rest, Object.fromEntries(next)));
+  history.replaceState(null, '', address(view, rest, Object.fromEntries(next)));
   hash.value = location.hash;
 }

@@ -1,4 +1,4 @@
-// The player of the embedded cluster: speed, pause, faults, load. Every act is a mark among the decisions, so that what
+// The player of the embedded cluster: speed, pause, faults, load, manifests. Every act is a mark among the decisions, so that what
 // follows can be seen to follow from it.
 import { type KwokFaults, label } from '../../api/index.ts';
 import { type Clock, messageOf } from '../../base/index.ts';
@@ -7,6 +7,7 @@ import { type AnswerParts, ApiError, type PlayerState } from '../../server/index
 import { kwokNodeClasses } from '../../sim/index.ts';
 import type { DecisionRing } from '../../telemetry/index.ts';
 import { momentOf } from '../replay/recorded-view.ts';
+import { applyManifests } from './apply-manifests.ts';
 import type { Past } from './past.ts';
 import type { ScaledClock } from './scaled-clock.ts';
 import { type Scenes, StoryTeller, stories } from './stories.ts';
@@ -99,7 +100,7 @@ export function upPlayer({ kube, clock, real, decisions, past, info, rest }: Pla
     state,
     async act(order) {
       const given = (typeof order === 'object' && order !== null ? order : {}) as Record<string, unknown>;
-      const { speed, paused, fault, on, workload, replicas, seek, story } = given;
+      const { speed, paused, fault, on, workload, replicas, seek, story, manifests } = given;
       if (story === null) await teller.end();
       else if (story !== undefined) await teller.start(storyNamed(story), scenes);
       if (seek === null) await past.now();
@@ -133,6 +134,9 @@ export function upPlayer({ kube, clock, real, decisions, past, info, rest }: Pla
         }
         await scale(workload, count);
         mark(`${workload} scaled to ${count}`);
+      }
+      if (typeof manifests === 'string') {
+        for (const written of await applyManifests(kube, manifests)) mark(written);
       }
       return { apiVersion: 'kerf/v1', kind: 'Player', ...state() };
     },

@@ -55,7 +55,9 @@ export function MoneyBar({ rows }: { rows: readonly NodeRow[] }) {
               onClick={() => setQuery({ q: isOn ? undefined : wanted })}
             >
               <span class="words">
-                {glyphs[part.class]} <b>{percent(share)}</b> {part.word}
+                <span>{glyphs[part.class]}</span>
+                <b>{percent(share)}</b>
+                <span>{part.word}</span>
               </span>
             </button>
           );

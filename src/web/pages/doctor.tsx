@@ -2,6 +2,7 @@
 import { counted } from '../format.ts';
 import { Copy, Empty } from '../parts/parts.tsx';
 import { examined, type Finding, realFindings } from './examined.ts';
+import { shownEvidence } from './shown-evidence.ts';
 
 /** As many as a person reads. */
 const mostEvidence = 5;
@@ -31,7 +32,7 @@ export function Doctor() {
       <p class="faint">{summary}</p>
       <ul class="cards">
         {findings.map((finding) => (
-          <FindingCard key={finding.id} finding={finding} />
+          <FindingCard key={`${finding.id} ${finding.summary}`} finding={finding} />
         ))}
       </ul>
       {notMade.size > 0 && (
@@ -56,6 +57,7 @@ export function Doctor() {
 function FindingCard({ finding }: { finding: Finding }) {
   const { id, severity, confidence, summary, objects, evidence, fix, consequences = [] } = finding;
   const names = objects.map((each) => `${each.kind} ${each.namespace ? `${each.namespace}/` : ''}${each.name}`);
+  const shown = shownEvidence(evidence);
   const isSerious = severity === 'critical' || severity === 'high';
   return (
     <li class="card">
@@ -71,12 +73,13 @@ function FindingCard({ finding }: { finding: Finding }) {
           {names.length > 4 && ` and ${names.length - 4} more`}
         </p>
       )}
-      {evidence.slice(0, mostEvidence).map(({ source, text }) => (
+      {shown.slice(0, mostEvidence).map(({ source, text, count }) => (
         <p key={`${source} ${text}`} class="evidence">
-          <code>{source}</code> {text}
+          {source !== '' && <code>{source}</code>} {text}
+          {count > 1 && <span class="faint"> ×{count}</span>}
         </p>
       ))}
-      {evidence.length > mostEvidence && <p class="faint">and {evidence.length - mostEvidence} more</p>}
+      {shown.length > mostEvidence && <p class="faint">and {shown.length - mostEvidence} more</p>}
       {consequences.map((each) => (
         <p key={each.id} class="faint">
           explains {each.id}: {each.summary}

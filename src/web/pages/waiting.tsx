@@ -12,13 +12,25 @@ export function Waiting() {
 
 function Groups() {
   const { data, failed } = useDocument<WaitingView>('waiting', 2_000, totals.value.waiting);
-  if (data === undefined) return <Empty title={failed ?? 'Asking …'} />;
-  if (data.groups.length === 0) {
-    return <NoneWaits />;
+  const now = totals.value.waiting;
+  if (failed !== undefined && data === undefined) return <Empty title={failed} />;
+  // What is known at once, and what has to be worked out.
+  if (data === undefined || (data.groups.length === 0 && now > 0)) {
+    if (now === 0) return <NoneWaits />;
+    return (
+      <div class="page">
+        <h1>{waitText(now)}</h1>
+        <p class="faint">Working out why …</p>
+      </div>
+    );
   }
+  if (data.groups.length === 0) return <NoneWaits />;
   return (
     <div class="page">
-      <h1>{`${counted(data.waiting, 'pod')} ${data.waiting === 1 ? 'waits' : 'wait'}`}</h1>
+      <h1>
+        {waitText(data.waiting)}
+        {now !== data.waiting && <span class="faint small-note"> {now} now, looking again …</span>}
+      </h1>
       <ul class="cards">
         {data.groups.map((group) => (
           <Group key={`${group.workload} ${group.outcome} ${group.message}`} group={group} />
@@ -28,6 +40,8 @@ function Groups() {
     </div>
   );
 }
+
+const waitText = (pods: number): string => `${counted(pods, 'pod')} ${pods === 1 ? 'waits' : 'wait'}`;
 
 const mostStarts = 12;
 const hourMs = 3_600_000;

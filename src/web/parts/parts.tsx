@@ -1,7 +1,7 @@
 // Small pieces that several pages use.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { RequestFailed, read } from '../api.ts';
 import { timeMs } from '../store.ts';
 
@@ -40,32 +40,65 @@ interface Loaded<T> {
   failed: string | undefined;
 }
 
-/** Asks again every few seconds while it is shown, and at once when `stamp`, which the stream keeps current, is another. */
+/** The last answers, so that who comes back to a page sees what was known instead of nothing. */
+const lastKnown = new Map<string, unknown>();
+const mostKnown = 30;
+
+/** Asks for it before anyone looks at it. */
+export const warm = (path: string): Promise<unknown> => ask(path).catch(() => undefined);
+
+async function ask<T>(path: string): Promise<T> {
+  const data = await read<T>(path);
+  lastKnown.delete(path);
+  lastKnown.set(path, data);
+  for (const oldest of lastKnown.keys()) {
+    if (lastKnown.size <= mostKnown) break;
+    lastKnown.delete(oldest);
+  }
+  return data;
+}
+
+/**
+ * Asks again every few seconds while it is shown, and at once when `stamp`, which the stream keeps current, is another. One
+ * question at a time: where answers take longer than the stamp lasts, each of them is shown all the same.
+ */
 export function useDocument<T>(path: string, everyMs = 3_000, stamp: string | number = ''): Loaded<T> {
   const state = useSignal<Loaded<T> & { path: string }>({ data: undefined, failed: undefined, path });
+  const askNow = useRef(() => {});
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
     let isOver = false;
-    const ask = async (): Promise<void> => {
+    let isAsking = false;
+    let isStale = false;
+    const look = async (): Promise<void> => {
+      clearTimeout(timer);
+      isStale = isAsking;
+      if (isAsking) return;
+      isAsking = true;
       try {
-        const data = await read<T>(path);
+        const data = await ask<T>(path);
         if (!isOver) state.value = { data, failed: undefined, path };
       } catch (error) {
         const failed =
           error instanceof RequestFailed
             ? `${error.message}${error.problem.fix ? `: ${error.problem.fix}` : ''}`
             : String(error);
-        if (!isOver) state.value = { data: state.peek().path === path ? state.peek().data : undefined, failed, path };
+        const data = state.peek().path === path ? state.peek().data : undefined;
+        if (!isOver) state.value = { data, failed, path };
       }
-      if (!isOver && everyMs > 0) timer = setTimeout(() => void ask(), everyMs);
+      isAsking = false;
+      if (!isOver && everyMs > 0) timer = setTimeout(() => void look(), isStale ? 0 : everyMs);
     };
-    void ask();
+    askNow.current = () => void look();
     return () => {
       isOver = true;
       clearTimeout(timer);
     };
-  }, [path, everyMs, stamp]);
-  return state.value.path === path ? state.value : { data: undefined, failed: undefined };
+  }, [path, everyMs]);
+  useEffect(() => askNow.current(), [path, everyMs, stamp]);
+  if (state.value.path === path && (state.value.data !== undefined || state.value.failed !== undefined))
+    return state.value;
+  return { data: lastKnown.get(path) as T | undefined, failed: undefined };
 }
 
 /** How long ago, by the cluster's clock. */

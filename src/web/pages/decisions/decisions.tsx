@@ -1,23 +1,19 @@
 // Decisions: lanes over time, newest first below, each with why, what else there was and what became of it.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { decisionText } from '../../view/decision-text.ts';
-import { read, send } from '../api.ts';
-import type { Decision, DecisionList } from '../documents.ts';
-import { clockTime, money, perHour, span } from '../format.ts';
-import { Copy, Empty } from '../parts/parts.tsx';
-import { go, hrefOf, route, setQuery } from '../route.ts';
-import { info, recent, timeMs } from '../store.ts';
-import { decisionWords } from '../words.ts';
+import { decisionText } from '../../../view/decision-text.ts';
+import { read, send } from '../../api.ts';
+import type { Decision, DecisionList } from '../../documents.ts';
+import { clockTime, money, perHour, span } from '../../format.ts';
+import { Copy, Empty } from '../../parts/parts.tsx';
+import { go, hrefOf, route, setQuery } from '../../route.ts';
+import { info, recent } from '../../store.ts';
+import { decisionWords } from '../../words.ts';
+import { lanes, Timeline, windowNow } from './timeline.tsx';
 
-const lanes: [string, string[]][] = [
-  ['launch', ['launch', 'place']],
-  ['disrupt', ['disrupt']],
-  ['interrupt', ['interrupt', 'repair', 'expire']],
-  ['refuse', ['refuse']],
-  ['hold', ['hold']],
-  ['change', ['config']],
-];
+/** As many as one answer holds, and as many as are shown. */
+const pageSize = 200;
+const mostListed = 2_000;
 
 export function Decisions() {
   const { rest, query } = route.value;
@@ -25,9 +21,11 @@ export function Decisions() {
   const what = query.get('what') ?? '';
   const older = useSignal<readonly Decision[]>([]);
   const asked = useSignal<readonly Decision[] | undefined>(undefined);
+  const hasOlder = useSignal(true);
   useEffect(() => {
     asked.value = undefined;
     older.value = [];
+    hasOlder.value = true;
     if (object === '') return;
     void read<DecisionList>(`decisions?object=${encodeURIComponent(object)}`).then(({ items }) => {
       asked.value = items;
@@ -38,7 +36,21 @@ export function Decisions() {
   // What stays as it is is most of what is decided, and the least of what is looked for; a link to one of these shows it.
   const isListed = ({ what: own, id }: Decision): boolean =>
     kinds?.includes(own) ?? (own !== 'hold' || what === 'everything' || object !== '' || id === rest);
-  const all = known.filter(isListed);
+  const chosen = windowNow();
+  const isInWindow = ({ time, id }: Decision): boolean =>
+    chosen === undefined || id === rest || (Date.parse(time) >= chosen.fromMs && Date.parse(time) <= chosen.toMs);
+  const all = known.filter((each) => isListed(each) && isInWindow(each));
+  const readOlder = async (): Promise<void> => {
+    const last = known.at(-1)?.id;
+    const query = new URLSearchParams({
+      ...(object !== '' && { object }),
+      ...(last !== undefined && { continue: last }),
+    });
+    const { items, continue: next } = await read<DecisionList>(`decisions?${query}`);
+    if (asked.value !== undefined) asked.value = [...asked.value, ...items];
+    else older.value = [...older.value, ...items];
+    hasOlder.value = next !== undefined;
+  };
   if (info.value?.capabilities.decisions === false) {
     return (
       <Empty title="This cluster keeps no records of decisions">{<p>They are kept by the controller itself.</p>}</Empty>
@@ -81,59 +93,19 @@ export function Decisions() {
         <Empty title={object === '' ? 'Nothing was decided yet' : `No decision about ${object} is kept`} />
       ) : (
         <ul class="log">
-          {all.slice(0, 200).map((decision) => (
+          {all.slice(0, mostListed).map((decision) => (
             <Entry key={decision.id} decision={decision} isOpen={decision.id === rest} />
           ))}
         </ul>
       )}
+      {hasOlder.value && known.length >= pageSize && known.length < mostListed && (
+        <p class="actions">
+          <button type="button" onClick={() => void readOlder()}>
+            older decisions
+          </button>
+        </p>
+      )}
     </div>
-  );
-}
-
-function Timeline({ decisions, selected }: { decisions: readonly Decision[]; selected: string }) {
-  const end = timeMs.value;
-  const times = decisions.map(({ time }) => Date.parse(time));
-  const start = Math.min(end - 60_000, ...times);
-  const width = 1000;
-  const rowHeight = 22;
-  const x = (time: number): number => ((time - start) / (end - start)) * width;
-  return (
-    <figure class="lanes">
-      <svg
-        viewBox={`0 0 ${width} ${lanes.length * rowHeight}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${decisions.length} decisions over ${span(end - start)}`}
-      >
-        {lanes.map(([name, kinds], at) => (
-          <g key={name}>
-            <line x1={0} x2={width} y1={at * rowHeight + 11} y2={at * rowHeight + 11} class="lane" />
-            {decisions
-              .filter(({ what }) => kinds.includes(what))
-              .slice(0, 400)
-              .map((decision) => (
-                <rect
-                  key={decision.id}
-                  class={`dot ${decision.what}${decision.id === selected ? ' on' : ''}`}
-                  x={x(Date.parse(decision.time)) - 2}
-                  y={at * rowHeight + 4}
-                  width={4}
-                  height={14}
-                />
-              ))}
-          </g>
-        ))}
-      </svg>
-      <div class="names" aria-hidden="true">
-        {lanes.map(([name]) => (
-          <span key={name}>{name}</span>
-        ))}
-      </div>
-      <figcaption class="faint">
-        <span>{clockTime(start)}</span>
-        <span>{clockTime(end)}</span>
-      </figcaption>
-    </figure>
   );
 }
 
@@ -141,7 +113,11 @@ function Entry({ decision, isOpen }: { decision: Decision; isOpen: boolean }) {
   const { id, time, what, outcome } = decision;
   return (
     <li class={isOpen ? 'open' : ''}>
-      <a class="line" href={isOpen ? hrefOf('decisions') : hrefOf('decisions', id)} aria-expanded={isOpen}>
+      <a
+        class="line"
+        href={hrefOf('decisions', isOpen ? '' : id, Object.fromEntries(route.value.query))}
+        aria-expanded={isOpen}
+      >
         <time dateTime={time} title={time}>
           {clockTime(time)}
         </time>
