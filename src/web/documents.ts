@@ -84,7 +84,7 @@ export interface WhatIfResult {
   gainPlace?: string[];
   moved?: number;
   newNodes?: { instanceType: string; zone: string; capacityType: string; pricePerHour: number; pods: number }[];
-  drift?: { nodePool: string; nodes: string[] }[];
+  drift?: { nodePool: string; reason: string; nodes: string[] }[];
   day?: { from: string; to: string; before: DaySide; after: DaySide };
   tookMs?: number;
 }

@@ -30,8 +30,12 @@ let browser: Browser | undefined;
 
 const reply = <T>(): Promise<T> =>
   new Promise((found, failed) => {
-    child.once('message', (message) => found(message as T));
-    child.once('exit', (code) => failed(new Error(`the cluster ended with ${code}`)));
+    const ended = (code: number | null): void => failed(new Error(`the cluster ended with ${code}`));
+    child.once('exit', ended);
+    child.once('message', (message) => {
+      child.off('exit', ended);
+      found(message as T);
+    });
   });
 
 async function figures(): Promise<Figures> {

@@ -3,7 +3,14 @@
 import { parseAllDocuments } from 'yaml';
 import { admitKind, annotation, fieldErrorText, kinds, label, type NodePool, nodePoolHash } from '../../api/index.ts';
 import { deepestYaml, yamlTooDeepAt } from '../../base/index.ts';
-import type { InstanceTypeSpec, PoolInstanceTypes, Snapshot, SnapshotObject } from '../../core/index.ts';
+import {
+  type InstanceTypeSpec,
+  type PoolInstanceTypes,
+  type ProviderFacts,
+  requirementsDrifted,
+  type Snapshot,
+  type SnapshotObject,
+} from '../../core/index.ts';
 import type { Pod } from '../../ports/index.ts';
 import { workloadOf } from '../../view/index.ts';
 import { ApiError } from './api-error.ts';
@@ -18,14 +25,23 @@ export interface Order {
   day: boolean;
 }
 
+export interface Drift {
+  nodePool: string;
+  reason: 'NodePoolDrifted' | 'RequirementsDrifted';
+  nodes: string[];
+}
+
 export interface Changed {
   snapshot: Snapshot;
   notes: string[];
-  drift: { nodePool: string; nodes: string[] }[];
+  drift: Drift[];
   /** Pods on nodes that are gone. */
   movedPods: number;
   gonePricePerHour: number;
 }
+
+/** Of a snapshot that does not say what its provider is like. */
+const noFacts: ProviderFacts = { nodeClasses: [], wellKnownLabels: [] };
 
 const mostCopies = 5_000;
 
@@ -56,10 +72,11 @@ export function changedSnapshot(snapshot: Snapshot, order: Order): Changed {
   const notes: string[] = [];
   const written = readManifests(order.manifests);
   let items: SnapshotObject[] = [...snapshot.objects.items];
-  const drift: Changed['drift'] = [];
+  const drift: Drift[] = [];
   for (const object of written) {
     const at = items.findIndex((each) => isSame(each, object));
-    if (object.kind === 'NodePool') drift.push(...driftOf(items, object as unknown as NodePool));
+    if (object.kind === 'NodePool')
+      drift.push(...driftOf(items, object as unknown as NodePool, snapshot.provider ?? noFacts));
     if (at >= 0) items[at] = merged(items[at] as SnapshotObject, object);
     else items = [...items, object];
   }
@@ -118,16 +135,22 @@ const merged = (old: SnapshotObject, written: SnapshotObject): SnapshotObject =>
   ...(old['status'] !== undefined && { status: old['status'] }),
 });
 
-/** Nodes whose pool would have another template. */
-function driftOf(items: readonly SnapshotObject[], pool: NodePool): Changed['drift'] {
+/** Nodes whose pool would have another template, or requirements that their labels do not meet. */
+function driftOf(items: readonly SnapshotObject[], pool: NodePool, facts: ProviderFacts): Drift[] {
   const hash = nodePoolHash(pool.spec.template);
-  const name = pool.metadata.name ?? '';
-  const nodes = items.filter(({ kind, metadata }) => {
-    const labels = metadata['labels'] as Record<string, string> | undefined;
+  const nodePool = pool.metadata.name ?? '';
+  const nodes: Record<Drift['reason'], string[]> = { NodePoolDrifted: [], RequirementsDrifted: [] };
+  for (const { kind, metadata } of items) {
+    const labels = (metadata['labels'] ?? {}) as Record<string, string>;
+    if (kind !== 'NodeClaim' || labels[label.nodePool] !== nodePool) continue;
     const annotations = metadata['annotations'] as Record<string, string> | undefined;
-    return kind === 'NodeClaim' && labels?.[label.nodePool] === name && annotations?.[annotation.nodePoolHash] !== hash;
-  });
-  return nodes.length === 0 ? [] : [{ nodePool: name, nodes: nodes.map(({ metadata }) => metadata.name) }];
+    if (annotations?.[annotation.nodePoolHash] !== hash) nodes.NodePoolDrifted.push(metadata.name);
+    else if (requirementsDrifted(pool.spec.template.spec.requirements ?? [], labels, facts))
+      nodes.RequirementsDrifted.push(metadata.name);
+  }
+  return (Object.keys(nodes) as Drift['reason'][])
+    .filter((reason) => nodes[reason].length > 0)
+    .map((reason) => ({ nodePool, reason, nodes: nodes[reason] }));
 }
 
 function copies(items: readonly SnapshotObject[], workload: string, factor: number): SnapshotObject[] {

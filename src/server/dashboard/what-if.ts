@@ -6,7 +6,7 @@ import type { ControllerContext } from '../../controllers/index.ts';
 import { nodeVerdicts, type Plan, Round, type Snapshot } from '../../core/index.ts';
 import { ApiError } from './api-error.ts';
 import type { LiveView } from './live-view.ts';
-import { type Changed, changedSnapshot, orderOf, readManifests } from './what-if-changes.ts';
+import { type Changed, changedSnapshot, type Drift, orderOf, readManifests } from './what-if-changes.ts';
 
 const limitMs = 60_000;
 /** A recorded day is planned through twice. */
@@ -60,7 +60,7 @@ export interface WhatIfResult {
   /** Pods that sit on nodes that go, and so have to move. */
   moved?: number;
   newNodes?: { instanceType: string; zone: string; capacityType: string; pricePerHour: number; pods: number }[];
-  drift?: { nodePool: string; nodes: string[] }[];
+  drift?: Drift[];
   day?: DayCompared;
   tookMs?: number;
 }

@@ -40,10 +40,13 @@ export function Result({ result }: { result: WhatIfResult }) {
       )}
       {result.day !== undefined && <Day day={result.day} />}
       {(result.moved ?? 0) > 0 && <p>{counted(result.moved ?? 0, 'pod')} would have to move.</p>}
-      {drift.map(({ nodePool, nodes }) => (
-        <p key={nodePool}>
-          {counted(nodes.length, 'node')} of {nodePool} would drift (the template's hash changes) and be replaced within
-          its budgets.
+      {drift.map(({ nodePool, reason, nodes }) => (
+        <p key={`${nodePool} ${reason}`}>
+          {counted(nodes.length, 'node')} of {nodePool} would drift{' '}
+          {reason === 'RequirementsDrifted'
+            ? "(their labels do not meet the pool's requirements)"
+            : "(the template's hash changes)"}{' '}
+          and be replaced within its budgets.
         </p>
       ))}
       {losePlace.length > 0 && <p class="problem">no place any more: {losePlace.join(', ')}</p>}
