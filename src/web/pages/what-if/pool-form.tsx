@@ -51,7 +51,7 @@ function Rows<T>({
       <legend>{title}</legend>
       {rows.map((row, at) => (
         <div class="form-row" key={at}>
-          {children(row, (changes) => onChange(rows.with(at, { ...row, ...changes }) as T[]), at)}
+          {children(row, (changes) => onChange(rows.with(at, { ...row, ...changes })), at)}
           <button
             type="button"
             class="small"
