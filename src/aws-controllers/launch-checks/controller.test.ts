@@ -217,6 +217,19 @@ test('a key of its volumes that KMS calls disabled pauses a class, one that may 
   expect(paused()?.message).toContain('aws kms enable-key --key-id 1111');
 });
 
+test('an instance profile without a role pauses a class, until it has one', async () => {
+  const { held } = world.state;
+  const { role: _, ...spec } = held.spec;
+  world.state.held = { ...held, spec: { ...spec, instanceProfile: 'nodes-prod' } } as EC2NodeClass;
+  const profile = (Roles: object[]): object => ({ InstanceProfile: { InstanceProfileName: 'nodes-prod', Roles } });
+  account['iam-get-instance-profile-nodes-prod'] = profile([]);
+  await twice();
+  expect(paused()?.message).toContain('aws iam add-role-to-instance-profile --instance-profile-name nodes-prod');
+  account['iam-get-instance-profile-nodes-prod'] = profile([{ RoleName: 'nodes', Arn: arn('nodes') }]);
+  await world.look();
+  expect(paused()).toBeUndefined();
+});
+
 const keyArn = 'arn:aws:kms:us-east-1:111122223333:key/2222';
 const keyPolicy = (AWS: string): object => ({
   Policy: JSON.stringify({

@@ -34,7 +34,7 @@ export interface Look {
 const longestMs = 60_000;
 
 const asked =
-  /^(?:eks-(?:describe-cluster|list-access-entries|describe-access-entry)|iam-(?:get-role|list-attached|list-role-policies|get-instance-profile)|ec2-(?:describe-subnets|get-ebs)|sqs-|events-list-rules|kms-)/;
+  /^(?:eks-(?:describe-cluster|list-access-entries|describe-access-entry)|iam-(?:get-role|list-attached|list-role-policies|get-instance-profile)|ec2-(?:describe-subnets|get-ebs)|sqs-|events-list-|kms-)/;
 const throttled = /\((?:Throttling\w*|RequestLimitExceeded|TooManyRequests\w*|SlowDown)\)/;
 
 export async function lookAtAccount(options: LookOptions, names: AccountQuestions): Promise<Look> {

@@ -199,7 +199,11 @@ function launchChecks(of: ControllerPolicyOptions): Statement[] {
       ['sqs:GetQueueAttributes'],
       `arn:${partition}:sqs:${region}:${account}:${queueName}`,
     ),
-    allow('AllowEventRuleReadActions', ['events:ListRules'], `arn:${partition}:events:${region}:${account}:rule/*`),
+    allow(
+      'AllowEventRuleReadActions',
+      ['events:ListRules', 'events:ListTargetsByRule'],
+      `arn:${partition}:events:${region}:${account}:rule/*`,
+    ),
     allow(
       'AllowVolumeKeyReadActions',
       ['kms:DescribeKey', 'kms:GetKeyPolicy', 'kms:ListGrants'],

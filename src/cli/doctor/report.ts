@@ -1,6 +1,13 @@
 // What the doctor found, for people and for programs.
 import { shortList } from '../../base/index.ts';
-import type { CheckOutcome, Diagnosis, Finding, ObjectRef, Severity } from '../../failures/index.ts';
+import {
+  type CheckOutcome,
+  type Diagnosis,
+  type Finding,
+  type ObjectRef,
+  pageOf,
+  type Severity,
+} from '../../failures/index.ts';
 import type { Terminal } from '../command.ts';
 import { counted, type Paint, paintFor, wrapText } from '../output/index.ts';
 import type { Skipped } from './bundle/entry.ts';
@@ -14,7 +21,11 @@ export interface Report extends Diagnosis {
 }
 
 export function jsonReport({ findings, checks, files, skipped, notUnderstood }: Report): object {
-  return { findings, checks, input: { files, notUnderstood, skipped } };
+  return {
+    findings: findings.map((finding) => ({ ...finding, page: pageOf(finding.id) })),
+    checks,
+    input: { files, notUnderstood, skipped },
+  };
 }
 
 export function tableReport(report: Report, terminal: Terminal, { isAsked }: { isAsked: boolean }): string {
@@ -45,6 +56,7 @@ function findingText(finding: Finding, paint: Paint, width: number): string {
   if (fix.length > 0) lines.push(`  ${paint.green('fix')}`);
   // Whole lines: what is to be pasted must not be broken.
   for (const step of fix) lines.push(`    ${step}`);
+  lines.push(paint.dim(`  more in ${pageOf(id)}`));
   return `${lines.join('\n')}\n`;
 }
 

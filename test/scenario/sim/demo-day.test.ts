@@ -3,6 +3,7 @@
 import { setImmediate as settle } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { parseTime, VirtualClock } from '../../../src/base/index.ts';
+import { examination } from '../../../src/cli/doctor/examine.ts';
 import { makeControllers } from '../../../src/cli/up/controllers.ts';
 import { installDefaults, installDefinitions } from '../../../src/cli/up/default-objects.ts';
 import { startDemo } from '../../../src/cli/up/demo/demo.ts';
@@ -35,6 +36,24 @@ interface Moment {
   running: number;
   /** Age of the oldest pod without a node; training jobs have no nodes in this catalogue. */
   longestWaitMs: number;
+  /** What `kerf doctor` says at this moment, above low. */
+  findings: string[];
+}
+
+interface Finding {
+  id: string;
+  severity: string;
+  summary: string;
+  objects: { namespace?: string }[];
+}
+
+/** As `kerf doctor` looks at a live cluster; pods of simulated nodes write no logs. */
+async function findingsIn(kube: SimKube, nowMs: number): Promise<string[]> {
+  const look = { kube: Object.assign(kube, { podLog: async () => '' }), nowMs, close: async () => undefined };
+  const { findings } = (await examination(async () => look, { env: {} })()) as { findings: Finding[] };
+  return findings
+    .filter(({ severity, objects }) => severity !== 'low' && !objects.some(({ namespace }) => namespace === 'ml'))
+    .map(({ id, summary }) => `${id}: ${summary}`);
 }
 
 /** Runs the company, whose day is an hour long, and looks at it every two and a half minutes: an hour of its own. */
@@ -58,7 +77,9 @@ async function run(seed: number, hours: number): Promise<{ moments: Moment[]; du
   for (let hour = 1; hour <= hours; hour++) {
     await clock.runFor(150_000);
     const pods: Pod[] = [...behaviour.pods()];
+    const findings = await findingsIn(kube, clock.now());
     moments.push({
+      findings,
       hour: (8 + hour) % 24,
       nodes: [...behaviour.nodes()].length,
       running: pods.filter(({ status }) => status?.phase === 'Running').length,
@@ -93,6 +114,8 @@ test('the company gets the nodes it needs as its day goes by, and gives them bac
   expect(failures).toEqual([]);
   const at = (hour: number): Moment =>
     moments.reduce((best, each) => (Math.abs(each.hour - hour) < Math.abs(best.hour - hour) ? each : best));
+  // A cluster that scales all day is healthy.
+  expect(moments.flatMap(({ findings }) => findings)).toEqual([]);
   expect(at(20).running).toBeGreaterThan(60);
   expect(at(20).nodes).toBeGreaterThan(at(4).nodes);
   expect(Math.max(...moments.map(({ longestWaitMs }) => longestWaitMs))).toBeLessThan(60_000);

@@ -423,4 +423,37 @@ export const iamCases: readonly FailureCase[] = [
     nearMiss: true,
     objects: [nodeClass({ metadataOptions: { httpPutResponseHopLimit: 1, httpTokens: 'required' } })],
   },
+  {
+    id: 'iam/node-role-policies-missing',
+    name: 'an instance profile without a role',
+    objects: [nodeClass({ instanceProfile: 'nodes-prod' })],
+    aws: {
+      'iam-get-instance-profile-nodes-prod': { InstanceProfile: { InstanceProfileName: 'nodes-prod', Roles: [] } },
+    },
+    confidence: 'certain',
+    fix: ['aws iam add-role-to-instance-profile --instance-profile-name nodes-prod'],
+  },
+  {
+    id: 'iam/node-role-policies-missing',
+    name: 'an instance profile that does not exist',
+    objects: [nodeClass({ instanceProfile: 'nodes-prod' })],
+    refused: {
+      'iam-get-instance-profile':
+        'An error occurred (NoSuchEntity) when calling the GetInstanceProfile operation: Instance Profile nodes-prod cannot be found.',
+    },
+    confidence: 'certain',
+    fix: ['aws iam create-instance-profile --instance-profile-name nodes-prod'],
+  },
+  {
+    id: 'iam/node-role-policies-missing',
+    name: 'an instance profile with its role, and an empty one that no class names',
+    nearMiss: true,
+    objects: [nodeClass({ instanceProfile: 'nodes-prod' })],
+    aws: {
+      'iam-get-instance-profile-nodes-prod': {
+        InstanceProfile: { InstanceProfileName: 'nodes-prod', Roles: [{ RoleName: 'nodes' }] },
+      },
+      'iam-get-instance-profile-other': { InstanceProfile: { InstanceProfileName: 'other', Roles: [] } },
+    },
+  },
 ];
