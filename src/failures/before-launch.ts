@@ -7,7 +7,6 @@
 // Policies that a role lacks, a queue that nothing feeds, a missing role for spot make nodes worse or some launches fail;
 // they are reported and stop nothing.
 import { poolsWithoutImage } from './areas/ami/none-for-cluster-version.ts';
-import { incompleteProfiles } from './areas/iam/node-profiles.ts';
 import { notAskedOfKeys, refusedKeys, unusableKeys } from './areas/iam/volume-keys.ts';
 import { authenticationMode } from './areas/registration/role-mapping.ts';
 import { type Operation, permissionOf } from './aws-answers.ts';
@@ -72,9 +71,6 @@ export function stopsLaunches(finding: Finding, evidence: Evidence): boolean {
       return !hasJoined(evidence);
     case 'net/subnet-addresses-exhausted':
       return isEverySubnetFull(evidence);
-    case 'iam/node-role-policies-missing':
-      // Policies may be named differently; an instance without any role cannot join.
-      return incompleteProfiles(evidence).length > 0 && !hasJoined(evidence);
     case 'iam/ebs-kms-key-denied':
       return isKeyUnusable(evidence);
     case 'ami/none-for-cluster-version':

@@ -20,7 +20,7 @@ export {
   type TextKind,
 } from './failure.ts';
 export { listAt, textAt } from './fields.ts';
-export { apiServerGroups } from './network-rules.ts';
+export { apiServerGroups, endpointGroups } from './network-rules.ts';
 export { objectTexts } from './object-texts.ts';
 export { Objects } from './objects.ts';
 export { failuresPage } from './reference-page.ts';

@@ -85,6 +85,16 @@ export function apiServerGroups({ aws }: Evidence): string[] {
   });
 }
 
+/** Groups of the endpoints of AWS services in the cluster's VPC. */
+export function endpointGroups({ aws }: Evidence): string[] {
+  const vpc = textAt(aws.bodies('eks-describe-cluster')[0]?.item, 'resourcesVpcConfig', 'vpcId');
+  return aws
+    .items('ec2-describe-vpc-endpoints')
+    .filter(({ item }) => vpc === '' || textAt(item, 'VpcId') === vpc)
+    .flatMap(({ item }) => listAt(item, 'Groups').map((group) => textAt(group, 'GroupId')))
+    .filter((id) => id !== '');
+}
+
 /** The route table of a subnet leads out of the VPC; undefined when routes are not known. */
 export function hasWayOut({ aws }: Evidence, subnet: string, vpc: string): boolean | undefined {
   const tables = aws.items('ec2-describe-route-tables').map(({ item }) => item);

@@ -210,7 +210,16 @@ function launchChecks(of: ControllerPolicyOptions): Statement[] {
       `arn:${partition}:kms:${region}:${account}:key/*`,
     ),
     {
-      ...allow('AllowVolumeDefaultReadActions', ['ec2:GetEbsDefaultKmsKeyId', 'ec2:GetEbsEncryptionByDefault'], '*'),
+      ...allow(
+        'AllowAccountReadActions',
+        [
+          'ec2:GetEbsDefaultKmsKeyId',
+          'ec2:GetEbsEncryptionByDefault',
+          'ec2:DescribeRouteTables',
+          'ec2:DescribeVpcEndpoints',
+        ],
+        '*',
+      ),
       Condition: { StringEquals: { 'aws:RequestedRegion': region } },
     },
     allow(

@@ -34,8 +34,17 @@ interface World {
   profile?: ProfileFacts | undefined | Error;
   cluster?: Cluster | Error;
   rules?: IpPermission[] | Error;
+  /** Of the endpoint for ECR in the VPC; absent: the endpoints may not be asked about. */
+  endpointRules?: IpPermission[];
   nodeClass?: EC2NodeClass;
 }
+
+const endpoint = {
+  VpcEndpointId: 'vpce-1',
+  VpcEndpointType: 'Interface',
+  ServiceName: 'com.amazonaws.us-east-1.ecr.api',
+  Groups: [{ GroupId: 'sg-endpoint' }],
+};
 
 const noRight = awsRefusal('AccessDeniedException', 'no', 403);
 
@@ -49,8 +58,15 @@ function open(world: World) {
   const ec2 = fakeEc2({
     DescribeInstances: () => ({ Reservations: [{ Instances: [given(world.instance ?? running)] }] }),
     DescribeSecurityGroups: () => ({
-      SecurityGroups: [{ GroupId: 'sg-cluster', IpPermissions: given(world.rules ?? [fromNodes]) }],
+      SecurityGroups: [
+        { GroupId: 'sg-cluster', IpPermissions: given(world.rules ?? [fromNodes]) },
+        { GroupId: 'sg-endpoint', IpPermissions: world.endpointRules ?? [] },
+      ],
     }),
+    DescribeVpcEndpoints: () => ({
+      VpcEndpoints: given(world.endpointRules === undefined ? noRight : [endpoint]),
+    }),
+    DescribeRouteTables: () => given<object>(noRight),
     GetConsoleOutput: () => ({ Output: Buffer.from(given(world.console ?? noRight)).toString('base64') }),
   });
   const iam = fakeIam({
@@ -117,6 +133,13 @@ describe('an instance that runs', () => {
     expect(await why({ rules: elsewhere })).toContain('registration/api-server-unreachable');
     const here = [{ ...fromNodes, UserIdGroupPairs: [], IpRanges: [{ CidrIp: '10.1.0.0/16' }] }];
     expect(await why({ rules: here })).not.toContain('registration/api-server-unreachable');
+  });
+
+  test('before endpoints of AWS services that do not admit it names them', async () => {
+    expect(await why({ endpointRules: [] })).toMatch(
+      /endpoints for ecr\.api do not admit port 443 .*\(registration\/service-endpoints-unreachable/,
+    );
+    expect(await why({ endpointRules: [fromNodes] })).not.toContain('service-endpoints-unreachable');
   });
 
   test('and is admitted is most often unknown to the cluster: the command to fix it is there', async () => {

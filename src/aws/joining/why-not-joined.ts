@@ -1,5 +1,5 @@
 // Why an instance that was launched has no Node, found where a person would look: the instance's state, its console output,
-// its profile and role, the groups in front of the API server, and the mapping of the role. What was read is put before the
+// its profile and role, the groups in front of the API server and of endpoints in the VPC, and the mapping of the role. What was read is put before the
 // catalogue of failures, so that the sentence, the id and the command are those of `kerf doctor`. What may not be asked is
 // passed over.
 import { DescribeInstancesCommand, type Instance } from '@aws-sdk/client-ec2';
@@ -12,6 +12,7 @@ import {
   catalogue,
   diagnose,
   type Evidence,
+  endpointGroups,
   evidenceOf,
   type FailureId,
   Objects,
@@ -19,7 +20,7 @@ import {
   saidOf,
 } from '../../failures/index.ts';
 import { groupsQuestion } from '../account/look.ts';
-import { type AccountClients, accountQuestions, answerOf } from '../account/questions.ts';
+import { type AccountClients, type AccountQuestion, accountQuestions, answerOf } from '../account/questions.ts';
 import { isAwsNotFound } from '../aws-errors.ts';
 import type { EksCluster } from '../discovery/cluster.ts';
 import { failureTexts } from '../failure-texts.ts';
@@ -43,7 +44,8 @@ const keepMs = 2 * 60_000;
 const mostCauses = 2;
 
 /** What the account is asked beyond what the controller reads anyway; each is passed over without its permission. */
-const asked = /^(?:eks-(?:list-access-entries|describe-access-entry)|iam-(?:get-role|list-)|ec2-get-console-output)/;
+const asked =
+  /^(?:eks-(?:list-access-entries|describe-access-entry)|iam-(?:get-role|list-)|ec2-(?:get-console-output|describe-(?:vpc-endpoints|route-tables)))/;
 /** Areas whose failures keep a machine from joining. */
 const joins = /^(?:registration|ami|iam|net|windows)\//;
 /** True of many clusters that work. */
@@ -128,15 +130,18 @@ export class Joining {
       images: [],
       silentInstances: [id],
     }).filter(({ name }) => asked.test(name) && !name.endsWith('AWSServiceRoleForEC2Spot'));
-    const groups = apiServerGroups(evidenceOf({ aws }));
-    if (groups.length > 0) questions.push(groupsQuestion(clients.ec2, groups));
     let console = '';
-    for (const question of questions) {
+    const ask = async (question: AccountQuestion): Promise<void> => {
       const answer = await answerOf(question);
       if (answer.kind === 'refusal') aws.addRefusal(answer.name, answer.text, `aws/${answer.name}`);
       else if ('Output' in answer.body) console = String(answer.body.Output);
       else add(answer.name, answer.body);
-    }
+    };
+    for (const question of questions) await ask(question);
+    // Those whose rules let the machine reach the API server and the endpoints of AWS services in its VPC.
+    const evidence = evidenceOf({ aws });
+    const groups = [...new Set([...apiServerGroups(evidence), ...endpointGroups(evidence)])];
+    if (groups.length > 0) await ask(groupsQuestion(clients.ec2, groups));
     const map = awsAuth === undefined ? { unread: true } : await awsAuth().catch(() => ({ unread: true }));
     return evidenceOf({
       objects: objectsOf(about, map),
@@ -189,7 +194,10 @@ function objectsOf({ claim, instance, role, nodeClass }: Machine, map: object | 
       kind: 'EC2NodeClass',
       metadata: { name: claim.spec.nodeClassRef?.name ?? 'unknown' },
       spec: { ...nodeClass?.spec, ...(role === undefined ? {} : { role }) },
-      status: { securityGroups: (instance.SecurityGroups ?? []).map(({ GroupId }) => ({ id: GroupId })) },
+      status: {
+        securityGroups: (instance.SecurityGroups ?? []).map(({ GroupId }) => ({ id: GroupId })),
+        ...(instance.SubnetId === undefined ? {} : { subnets: [{ id: instance.SubnetId }] }),
+      },
     },
     'EC2NodeClass',
   );

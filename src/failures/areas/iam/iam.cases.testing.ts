@@ -424,7 +424,7 @@ export const iamCases: readonly FailureCase[] = [
     objects: [nodeClass({ metadataOptions: { httpPutResponseHopLimit: 1, httpTokens: 'required' } })],
   },
   {
-    id: 'iam/node-role-policies-missing',
+    id: 'iam/node-role-trust-wrong',
     name: 'an instance profile without a role',
     objects: [nodeClass({ instanceProfile: 'nodes-prod' })],
     aws: {
@@ -434,7 +434,7 @@ export const iamCases: readonly FailureCase[] = [
     fix: ['aws iam add-role-to-instance-profile --instance-profile-name nodes-prod'],
   },
   {
-    id: 'iam/node-role-policies-missing',
+    id: 'iam/node-role-trust-wrong',
     name: 'an instance profile that does not exist',
     objects: [nodeClass({ instanceProfile: 'nodes-prod' })],
     refused: {
@@ -445,7 +445,7 @@ export const iamCases: readonly FailureCase[] = [
     fix: ['aws iam create-instance-profile --instance-profile-name nodes-prod'],
   },
   {
-    id: 'iam/node-role-policies-missing',
+    id: 'iam/node-role-trust-wrong',
     name: 'an instance profile with its role, and an empty one that no class names',
     nearMiss: true,
     objects: [nodeClass({ instanceProfile: 'nodes-prod' })],

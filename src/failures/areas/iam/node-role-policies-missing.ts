@@ -7,7 +7,6 @@ import { textAt } from '../../fields.ts';
 import { aroundOf, caught, foundIn, refsOf } from '../../found.ts';
 import { answer, kinds } from '../../needs.ts';
 import { annotationsOf } from '../../objects.ts';
-import { incompleteProfiles } from './node-profiles.ts';
 
 interface Wanted {
   what: string;
@@ -87,8 +86,6 @@ export const nodeRolePoliciesMissing: Failure = {
     ];
   },
   check(evidence): Found[] {
-    const profiles = incompleteProfiles(evidence);
-    if (profiles.length > 0) return profiles;
     return nodeRoles(evidence).flatMap(({ role, nodeClasses }): Found[] => {
       const attached = attachedTo(evidence, role);
       if (attached === undefined) return [];
