@@ -220,7 +220,7 @@ test('a key of its volumes that KMS calls disabled pauses a class, one that may 
 test('an instance profile without a role pauses a class, until it has one', async () => {
   const { held } = world.state;
   const { role: _, ...spec } = held.spec;
-  world.state.held = { ...held, spec: { ...spec, instanceProfile: 'nodes-prod' } } as EC2NodeClass;
+  world.state.held = { ...held, spec: { ...spec, instanceProfile: 'nodes-prod' } };
   const profile = (Roles: object[]): object => ({ InstanceProfile: { InstanceProfileName: 'nodes-prod', Roles } });
   account['iam-get-instance-profile-nodes-prod'] = profile([]);
   await twice();
