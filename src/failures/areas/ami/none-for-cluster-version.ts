@@ -35,9 +35,10 @@ export const noneForClusterVersion: Failure = {
         'discover amis for alias',
         'amisnotfoundforalias',
         'failed to resolve amis',
+        'satisfy requirements of ami',
       ],
       pattern:
-        /AMISelector did not match any AMIs|\bAMINotFound\b|AL2 aliases are no longer supported|\bUnsupportedAlias\b|no amis (?:exist given constraints|found|were found)|failed to discover (?:any )?AMIs\b|failed to resolve AMIs\b|\bAMIsNotFoundForAlias\b/i,
+        /AMISelector did not match any AMIs|\bAMINotFound\b|AL2 aliases are no longer supported|\bUnsupportedAlias\b|no amis (?:exist given constraints|found|were found)|failed to discover (?:any )?AMIs\b|failed to resolve AMIs\b|\bAMIsNotFoundForAlias\b|no instance types satisfy (?:the )?requirements of amis?\b/i,
       where: ['log', 'cli', 'asked'],
       until: ['launched'],
     },

@@ -56,7 +56,7 @@ export const consolidationThrash: Failure = {
     ];
   },
   check(evidence): Found[] {
-    const gone = underusedOf(evidence);
+    const gone = shortLived(underusedOf(evidence), evidence);
     if (gone.length < fewestGone) return [];
     return [...youngByPoolAndType(evidence).values()].flatMap((young): Found[] => {
       const [first] = young;
@@ -100,6 +100,43 @@ function underusedOf(evidence: Evidence): Stored[] {
     return age !== undefined && age <= hourMs;
   });
 }
+
+/** A node that lives so short was not worth its start. */
+const shortLifeMs = 30 * 60_000;
+const starts = /^(?:Launched|Registered|Initialized|NodeReady|Starting|RegisteredNode)$/;
+
+/**
+ * Those whose start is among the events, too: one that has been there for longer than events are kept, and goes as load goes
+ * down, is what consolidation is for. Where no start of any node was kept, all count.
+ */
+function shortLived(gone: readonly Stored[], evidence: Evidence): Stored[] {
+  const started = new Map<string, number>();
+  for (const { object } of evidence.objects.of('Event')) {
+    if (!starts.test(textAt(object, 'reason'))) continue;
+    const [key, time] = [subjectOf(object), firstTimeOf(object)];
+    if (!Number.isNaN(time)) started.set(key, Math.min(time, started.get(key) ?? time));
+  }
+  // One disruption is an event on the claim and one on its node.
+  const each = [...new Map(gone.map((event) => [subjectOf(event.object), event])).values()];
+  const ofClaims = each.filter(({ object }) => subjectOf(object).startsWith('NodeClaim/'));
+  const distinct = 2 * ofClaims.length >= each.length ? ofClaims : each;
+  if (started.size === 0) return distinct;
+  return distinct.filter(({ object }) => {
+    const start = started.get(subjectOf(object));
+    return start !== undefined && firstTimeOf(object) - start < shortLifeMs;
+  });
+}
+
+const subjectOf = (event: unknown): string =>
+  `${textAt(event, 'involvedObject', 'kind') || textAt(event, 'regarding', 'kind')}/${textAt(event, 'involvedObject', 'name') || textAt(event, 'regarding', 'name')}`;
+
+const firstTimeOf = (event: unknown): number =>
+  Date.parse(
+    textAt(event, 'firstTimestamp') ||
+      textAt(event, 'eventTime') ||
+      textAt(event, 'lastTimestamp') ||
+      textAt(event, 'metadata', 'creationTimestamp'),
+  );
 
 function youngByPoolAndType(evidence: Evidence): Map<string, Stored[]> {
   const found = new Map<string, Stored[]>();

@@ -252,4 +252,33 @@ export const disruptionCases: readonly FailureCase[] = [
     nearMiss: true,
     text: '{"level":"INFO","message":"disrupting node(s) via replace, terminating 1 nodes (3 pods) ip-10-0-0-1.ec2.internal/c6a.2xlarge/spot and replacing with spot node from types c6a.large"}',
   },
+  {
+    id: 'disruption/consolidation-thrash',
+    name: 'nodes of a day that go as load goes down, and others that came this hour',
+    nearMiss: true,
+    objects: [
+      ...many(8, (index) =>
+        event('NodeClaim', `gone-${index}`, 'DisruptionTerminating', 'Disrupting NodeClaim: Underutilized', 5 + index),
+      ),
+      ...many(4, (index) =>
+        event('NodeClaim', `new-${index}`, 'Launched', 'Status condition transitioned', 50 + index),
+      ),
+      ...many(4, (index) => claim(index, 50 + index)),
+    ],
+    now,
+  },
+  {
+    id: 'disruption/consolidation-thrash',
+    name: 'nodes that went minutes after they came',
+    objects: [
+      ...many(8, (index) =>
+        event('NodeClaim', `gone-${index}`, 'Launched', 'Status condition transitioned', 20 + index),
+      ),
+      ...many(8, (index) =>
+        event('NodeClaim', `gone-${index}`, 'DisruptionTerminating', 'Disrupting NodeClaim: Underutilized', 5 + index),
+      ),
+      ...many(4, (index) => claim(index, 6 + index)),
+    ],
+    now,
+  },
 ];

@@ -74,6 +74,21 @@ export const launchRejectedByProvider: Failure = {
       unless: new RegExp(`${elsewhere.source}|${capacity.source}|NodeClassNotReady|InsufficientCapacity`, 'i'),
       until: ['launched'],
     },
+    // The name of a profile that does not exist, or its ARN where the name is wanted.
+    {
+      words: ['invalid iam instance profile'],
+      pattern:
+        /for parameter iamInstanceProfile\.(?:name|arn) is invalid\.? (?<code>Invalid IAM Instance Profile) (?:name|arn)/i,
+      unless: /awsmachine|terraform|AWSMachine/i,
+      until: ['launched'],
+    },
+    // A parameter that is wrong stays wrong, whatever capacity there is beside it.
+    {
+      words: ['invalidparameter'],
+      pattern: /with fleet error\(s\), (?:[^"]{0,300}; )?(?<code>InvalidParameter\w*): (?<message>[^"]{8,200})/,
+      unless: elsewhere,
+      until: ['launched'],
+    },
     {
       words: ['vcpulimitexceeded', 'maxspotinstancecountexceeded', 'instancelimitexceeded'],
       pattern: /\b(?<code>VcpuLimitExceeded|MaxSpotInstanceCountExceeded|InstanceLimitExceeded)\b/,

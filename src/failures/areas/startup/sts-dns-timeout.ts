@@ -31,7 +31,7 @@ export const stsDnsTimeout: Failure = {
     {
       words: ['no such host'],
       pattern:
-        /(?:operation error|WebIdentityErr|connectivity check|credentials).{0,500}lookup (?<host>(?:sts|ec2|ssm|eks|sqs|iam)\.[\w.-]*amazonaws\.com(?:\.cn)?\.?) on (?<server>(?:\d+\.\d+\.0\.10|[\da-f:[\]]+::a\]?)):53: no such host/i,
+        /(?:operation error|WebIdentityErr|connectivity check|credentials|resolve cluster endpoint).{0,500}lookup (?<host>(?:sts|ec2|ssm|eks|sqs|iam)\.[\w.-]*amazonaws\.com(?:\.cn)?\.?) on (?<server>(?:\d+\.\d+\.0\.10|[\da-f:[\]]+::a\]?)):53: no such host/i,
       unless: /kubelet\b|nodeadm|aws-node|ipamd/i,
       confidence: 'likely',
       where: ['log', 'object', 'asked'],
