@@ -17,7 +17,7 @@ export { isServedBy } from './managed.ts';
 export { type ClaimMetrics, claimMetrics } from './nodeclaim/claim-metrics.ts';
 export { endClaim } from './nodeclaim/end-claim.ts';
 export { nodeClaims, nodeOverlays, nodePools } from './own-resources.ts';
-export { allSharesMs, Collection } from './ownership/collection.ts';
+export { allSharesMs, Collection, heldBackGauge, nextShareMs, shareOf } from './ownership/collection.ts';
 export { claimNamesOf, isStoredAsLeaving, storedClaim, storedClaims } from './ownership/stored.ts';
 export { instanceTypesOfPools, roundOver, snapshotFor } from './planning.ts';
 export {

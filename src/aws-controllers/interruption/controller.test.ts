@@ -152,6 +152,50 @@ describe('a queue that cannot be read', () => {
   });
 });
 
+describe('a scheduled change of most of a fleet', () => {
+  const fleet = Array.from({ length: 30 }, (_, index) => `n${index}`);
+  const deleted = async (): Promise<number> =>
+    (await Promise.all(fleet.map((name) => bench.isDeleted(name)))).filter(Boolean).length;
+  const isHeldBack = (name: string): boolean => bench.eventsOf(name).includes('NodeClaim InterruptionHeldBack');
+  const heldBack = () => bench.metrics.value('kerf_garbage_collection_held_back', { controller: 'interruption' });
+  beforeEach(async () => {
+    for (const name of fleet) await makeInstance(bench, name);
+  });
+
+  test('takes a share down per minute, says so, and its message stays until all are', async () => {
+    const change = (): void => send({ kind: 'scheduled-change', instanceIds: fleet.map((name) => `i-${name}`) });
+    change();
+    await receive();
+    expect([await deleted(), queue.deleted, heldBack()]).toEqual([10, [], 20]);
+    expect([isHeldBack('n0'), isHeldBack('n29')]).toEqual([false, true]);
+    // It comes again when its visibility timeout is over.
+    change();
+    await receive();
+    expect([await deleted(), queue.deleted]).toEqual([10, []]);
+    await bench.run(40_000);
+    change();
+    await receive();
+    expect([await deleted(), queue.deleted]).toEqual([20, []]);
+    await bench.run(60_000);
+    change();
+    await receive();
+    expect([await deleted(), queue.deleted.length, heldBack()]).toEqual([30, 1, 0]);
+  });
+
+  test('in a message each is bounded, too', async () => {
+    for (const name of fleet) send({ kind: 'scheduled-change', instanceIds: [`i-${name}`] });
+    await receive();
+    expect([await deleted(), queue.deleted.length, heldBack()]).toEqual([10, 10, 20]);
+  });
+
+  test('does not keep spot interruptions waiting', async () => {
+    send({ kind: 'scheduled-change', instanceIds: fleet.slice(0, 15).map((name) => `i-${name}`) });
+    for (const name of fleet.slice(15)) send({ kind: 'spot-interruption', instanceId: `i-${name}` });
+    await receive();
+    expect(await deleted()).toBe(25);
+  });
+});
+
 test('a message whose handling fails stays in the queue', async () => {
   await makeInstance(bench, 'a');
   const remove = bench.kube.delete.bind(bench.kube);

@@ -1,7 +1,8 @@
 // interruption: reads the queue that EventBridge fills and reacts to every event that concerns one of our instances.
 //
 // 1. A message that was dealt with is deleted, and so is one that can never be read.
-// 2. A message whose handling failed stays, and comes back when its visibility timeout is over.
+// 2. A message whose handling failed stays, and comes back when its visibility timeout is over; so does a scheduled change of
+//    more instances than are replaced per minute. What EC2 takes back within minutes is never kept waiting.
 // 3. The queue is asked again at once; only a failure to ask it backs off.
 import {
   DeleteMessageCommand,
@@ -18,6 +19,7 @@ import { isSpotPool } from '../spot-pools.ts';
 import { type InterruptionMessage, readInterruption } from './message.ts';
 import { interruptionMetrics } from './metrics.ts';
 import type { Reaction } from './reaction.ts';
+import { SharePerMinute } from './share-per-minute.ts';
 
 const name = 'interruption';
 /** How many messages are dealt with at once. */
@@ -36,6 +38,7 @@ export function interruptionController(
   const { clock, cluster, recorder } = context;
   const log = context.log.with({ controller: name, queue: queueName });
   const metrics = interruptionMetrics(context.metrics);
+  const scheduled = new SharePerMinute({ ...context, log }, name);
   let url: string | undefined;
 
   const queueUrl = async (abortSignal: AbortSignal): Promise<string> => {
@@ -100,7 +103,9 @@ export function interruptionController(
         messageKind: event.kind,
         NodeClaims: concerned.map(({ metadata }) => metadata.name),
       });
-    await Promise.all(concerned.map((claim) => reaction.to(event.kind, claim)));
+    const due = event.kind === 'scheduled_change' ? scheduled.take(concerned, claims.size) : concerned;
+    await Promise.all(due.map((claim) => reaction.to(event.kind, claim)));
+    if (concerned.some((claim) => !due.includes(claim) && claim.metadata.deletionTimestamp === undefined)) return;
     const sentMs = Number(message.Attributes?.SentTimestamp ?? Number.NaN);
     if (Number.isFinite(sentMs)) metrics.onQueue.observe(Math.max(0, clock.now() - sentMs) / 1000);
     await remove(message);

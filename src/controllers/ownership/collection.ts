@@ -11,7 +11,7 @@ const share = 0.2;
 const apartMs = 5_000;
 /** When the second look should come, and how long an operator has before the next share goes. */
 const secondLookMs = 10_000;
-const nextShareMs = 60_000;
+export const nextShareMs = 60_000;
 /** A whole fleet has gone by shares after this time. */
 export const allSharesMs: number = nextShareMs / share;
 
@@ -38,6 +38,16 @@ export interface Chosen<T> {
   againMs: number | undefined;
 }
 
+/** So many of `total` go in one run. */
+export const shareOf = (total: number, atLeast: number): number => Math.max(atLeast, Math.floor(total * share));
+
+export const heldBackGauge = (metrics: Metrics): Gauge =>
+  metrics.gauge({
+    name: 'kerf_garbage_collection_held_back',
+    help: 'What looked abandoned, impaired or about to end at the last run and was kept, because only a share of all there are is taken per run.',
+    labels: ['controller'],
+  });
+
 export class Collection<T> {
   private readonly options: CollectionOptions<T>;
   private readonly heldBack: Gauge;
@@ -46,11 +56,7 @@ export class Collection<T> {
 
   constructor(options: CollectionOptions<T>) {
     this.options = options;
-    this.heldBack = options.metrics.gauge({
-      name: 'kerf_garbage_collection_held_back',
-      help: 'What looked abandoned, impaired or about to end at the last run and was kept, because only a share of all there are is taken per run.',
-      labels: ['controller'],
-    });
+    this.heldBack = heldBackGauge(options.metrics);
   }
 
   /** One look: what seems abandoned, among `total`; the first go first. */
@@ -63,7 +69,7 @@ export class Collection<T> {
     const suspected = abandoned.filter((item) => !isConfirmed(item));
     const urgent = confirmed.filter(isUrgent);
     const patient = confirmed.filter((item) => !isUrgent(item));
-    const most = Math.max(0, Math.max(atLeast, Math.floor(total * share)) - urgent.length);
+    const most = Math.max(0, shareOf(total, atLeast) - urgent.length);
     const heldBack = patient.slice(most);
     this.heldBack.set(heldBack.length, { controller });
     const againMs = suspected.length > 0 ? secondLookMs : heldBack.length > 0 ? nextShareMs : undefined;
