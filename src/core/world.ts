@@ -161,17 +161,22 @@ function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): S
   const { templates, pausedTemplates } = yield* templatesOf(considered, { table, resources, daemons, nodeCostPerHour });
   const offered = considered.filter(({ pause }) => pause === undefined);
 
-  const leaving = new Set(machines.filter((machine) => machine.leaving).map(({ node }) => node?.metadata.name));
+  const machineOf = new Map(machines.map((machine) => [machine.node?.metadata.name, machine]));
   const topologyNodes = new Map<string, TopologyNode>();
   for (const node of objects.nodes.values()) {
     yield;
     const labels = node.metadata.labels ?? {};
+    const machine = machineOf.get(node.metadata.name);
     topologyNodes.set(node.metadata.name, {
       name: node.metadata.name,
       labels,
       set: labelSet(table, rules, labels),
-      // Written a moment after the decision: when pods are bound it is there, and spreads that honor taints pass it over.
-      taints: [...(node.spec?.taints ?? []), ...(leaving.has(node.metadata.name) ? [taint.disrupted] : [])],
+      // As they are when pods are bound, for spreads that honor taints: those of a node that starts are gone, and that of one
+      // that leaves, written a moment after the decision, is there.
+      taints: [
+        ...(machine?.taints ?? node.spec?.taints ?? []),
+        ...(machine?.leaving === true ? [taint.disrupted] : []),
+      ],
     });
   }
   const boundPods = objects.pods.filter((pod) => Boolean(pod.spec?.nodeName) && !planned.has(pod));

@@ -8,12 +8,12 @@ import {
   DescribeCapacityReservationsCommand,
   type DescribeCapacityReservationsCommandInput,
   type EC2Client,
-  paginateDescribeCapacityReservations,
 } from '@aws-sdk/client-ec2';
 import type { EC2NodeClass } from '../../api/index.ts';
 import { type Clock, ExpiringMap, formatTime } from '../../base/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { isAwsNotFound } from '../aws-errors.ts';
+import { allPages } from '../paging.ts';
 import { tagFilters } from '../tag-filters.ts';
 import type { ReservationCounts } from './reservation-counts.ts';
 
@@ -110,9 +110,12 @@ export class CapacityReservations {
     const { ec2, counts } = this.options;
     const reservations: CapacityReservation[] = [];
     // EC2 refuses a page size beside ids.
-    const paging = query.CapacityReservationIds === undefined ? { pageSize } : {};
+    const paging = query.CapacityReservationIds === undefined ? { MaxResults: pageSize } : {};
     try {
-      for await (const page of paginateDescribeCapacityReservations({ client: ec2, ...paging }, query)) {
+      const pages = allPages((next) =>
+        ec2.send(new DescribeCapacityReservationsCommand({ ...query, ...paging, ...next })),
+      );
+      for await (const page of pages) {
         reservations.push(...(page.CapacityReservations ?? []));
       }
     } catch (error) {

@@ -1,6 +1,7 @@
 // Asking EC2 for images. Deprecated ones are included: their owner wants them replaced, yet they still boot.
-import { type EC2Client, type Filter, type Image, paginateDescribeImages } from '@aws-sdk/client-ec2';
+import { DescribeImagesCommand, type EC2Client, type Filter, type Image } from '@aws-sdk/client-ec2';
 import { parseTime } from '../../base/index.ts';
+import { allPages } from '../paging.ts';
 
 export interface ImageQuery {
   filters: Filter[];
@@ -18,7 +19,8 @@ export async function describeImages(ec2: EC2Client, { filters, owners }: ImageQ
     ...(owners.length === 0 ? {} : { Owners: owners }),
   };
   const images: Image[] = [];
-  for await (const page of paginateDescribeImages({ client: ec2, pageSize }, input)) {
+  const pages = allPages((next) => ec2.send(new DescribeImagesCommand({ ...input, MaxResults: pageSize, ...next })));
+  for await (const page of pages) {
     images.push(...(page.Images ?? []).filter(({ State }) => State === undefined || State === 'available'));
   }
   return images;

@@ -14,12 +14,13 @@ import {
   GetInstanceProfileCommand,
   type IAMClient,
   type InstanceProfile,
-  paginateListInstanceProfiles,
+  ListInstanceProfilesCommand,
   RemoveRoleFromInstanceProfileCommand,
 } from '@aws-sdk/client-iam';
 import type { EC2NodeClass } from '../../api/index.ts';
 import { type Clock, ExpiringMap, KerfError, messageOf } from '../../base/index.ts';
 import { awsErrorCode, isAlreadyThere, isAwsNotFound } from '../aws-errors.ts';
+import { allPages } from '../paging.ts';
 import {
   bareRoleName,
   classPath,
@@ -180,7 +181,12 @@ export class InstanceProfiles {
 
   private async listUnder(path: string): Promise<string[]> {
     const names: string[] = [];
-    for await (const page of paginateListInstanceProfiles({ client: this.options.iam }, { PathPrefix: path })) {
+    const pages = allPages(async ({ NextToken: Marker }) => {
+      const input = { PathPrefix: path, ...(Marker === undefined ? {} : { Marker }) };
+      const page = await this.options.iam.send(new ListInstanceProfilesCommand(input));
+      return { ...page, NextToken: page.Marker };
+    });
+    for await (const page of pages) {
       for (const { InstanceProfileName: name, Path } of page.InstanceProfiles ?? []) {
         // What is listed here may be deleted: the path is looked at again, whatever the filter did.
         if (name !== undefined && Path?.startsWith(path) === true) names.push(name);

@@ -1,14 +1,10 @@
 // Which security groups a class selects: one question per tag term, one for all ids, one for all names.
-import {
-  DescribeSecurityGroupsCommand,
-  type EC2Client,
-  type Filter,
-  paginateDescribeSecurityGroups,
-} from '@aws-sdk/client-ec2';
+import { DescribeSecurityGroupsCommand, type EC2Client, type Filter } from '@aws-sdk/client-ec2';
 import type { EC2NodeClass } from '../../api/index.ts';
 import { type Clock, ExpiringMap } from '../../base/index.ts';
 import { generationKey } from '../generation-key.ts';
 import { nearMisses } from '../near-misses.ts';
+import { allPages } from '../paging.ts';
 import { tagFilters } from '../tag-filters.ts';
 
 export interface FoundSecurityGroup {
@@ -35,7 +31,9 @@ export class SecurityGroups {
     if (known !== undefined) return known;
     const byId = new Map<string, FoundSecurityGroup>();
     for (const filters of securityGroupQueries(nodeClass.spec.securityGroupSelectorTerms)) {
-      const pages = paginateDescribeSecurityGroups({ client: this.ec2, pageSize }, { Filters: filters });
+      const pages = allPages((next) =>
+        this.ec2.send(new DescribeSecurityGroupsCommand({ Filters: filters, MaxResults: pageSize, ...next })),
+      );
       for await (const { SecurityGroups: groups = [] } of pages) {
         for (const { GroupId: id, GroupName: name } of groups) {
           if (id !== undefined) byId.set(id, name === undefined ? { id } : { id, name });

@@ -1,16 +1,11 @@
 // Which subnets a class selects: one question per tag term and one for all ids, the union by id. An answer is believed
 // for the refresh interval, for the class as it is written now: an edited class asks again at once.
-import {
-  DescribeSubnetsCommand,
-  type EC2Client,
-  type Filter,
-  paginateDescribeSubnets,
-  type Subnet,
-} from '@aws-sdk/client-ec2';
+import { DescribeSubnetsCommand, type EC2Client, type Filter, type Subnet } from '@aws-sdk/client-ec2';
 import type { EC2NodeClass } from '../../api/index.ts';
 import { type Clock, ExpiringMap } from '../../base/index.ts';
 import { generationKey } from '../generation-key.ts';
 import { nearMisses } from '../near-misses.ts';
+import { allPages } from '../paging.ts';
 import { tagFilters } from '../tag-filters.ts';
 import type { SubnetAddresses } from './subnet-addresses.ts';
 
@@ -68,7 +63,10 @@ export class Subnets {
   }
 
   private async describe(filters: Filter[]): Promise<FoundSubnet[]> {
-    const pages = paginateDescribeSubnets({ client: this.options.ec2, pageSize }, { Filters: filters });
+    const { ec2 } = this.options;
+    const pages = allPages((next) =>
+      ec2.send(new DescribeSubnetsCommand({ Filters: filters, MaxResults: pageSize, ...next })),
+    );
     const subnets: FoundSubnet[] = [];
     for await (const page of pages) for (const subnet of page.Subnets ?? []) subnets.push(...read(subnet));
     return subnets;

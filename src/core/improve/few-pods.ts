@@ -49,7 +49,8 @@ class Division<O extends Offer> {
 
   constructor(kinds: readonly Kind[], offers: readonly O[], choices: number) {
     this.kinds = kinds;
-    this.offers = [...offers].sort((left, right) => left.price - right.price || left.row - right.row);
+    // Of equal prices the first as given: rows of different pools cannot be compared.
+    this.offers = [...offers].sort((left, right) => left.price - right.price);
     this.choices = choices;
     this.step = new Int32Array(kinds.length);
     let step = 1;

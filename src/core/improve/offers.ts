@@ -41,7 +41,11 @@ export function* offersFor({ template, set, rows, roomOf }: OfferInputs): Sliced
     candidates.push({ row, template, set, rows, price: own.price + template.nodeCostPerHour, room: roomOf(row) });
     yield;
   }
-  candidates.sort((left, right) => left.price - right.price || left.row - right.row);
+  // Of equal prices the first by name: the place of a row depends on who wrote the list of types.
+  const nameOf = ({ row }: BareOffer): string => template.rows.types[template.rows.typeOf[row] as number]?.name ?? '';
+  const byName = (left: BareOffer, right: BareOffer): number =>
+    nameOf(left) === nameOf(right) ? left.row - right.row : nameOf(left) < nameOf(right) ? -1 : 1;
+  candidates.sort((left, right) => left.price - right.price || byName(left, right));
   const kept: BareOffer[] = [];
   for (const offer of candidates) {
     if (!kept.some((cheaper) => hasAsMuch(cheaper, offer)) && isFlexible(set, candidates, offer)) kept.push(offer);
@@ -50,20 +54,24 @@ export function* offersFor({ template, set, rows, roomOf }: OfferInputs): Sliced
   return kept;
 }
 
-/** The rows that no reservation with capacity would be used for. */
+/** The rows of types that no reservation with capacity would be used for: a node is asked for by its type, whatever its row. */
 export function rowsWithoutReserved(
   table: RequirementTable,
   { rows: own }: Template,
   set: RequirementSet,
   rows: Bitset,
 ): Bitset {
-  const kept = new Uint32Array(rows.length);
-  for (const row of membersOf(rows)) {
-    const isReserved = (own.offeringsOf[row] ?? []).some(
+  const isReserved = new Uint8Array(own.types.length);
+  own.offeringsOf.forEach((offerings, row) => {
+    const isUsed = offerings.some(
       (offering) =>
         offering.reserved && offering.reservationCapacity > 0 && table.compatible(set, offering.set, 'wellKnown'),
     );
-    if (!isReserved) kept[row >>> 5] = (kept[row >>> 5] as number) | (1 << (row & 31));
+    if (isUsed) isReserved[own.typeOf[row] as number] = 1;
+  });
+  const kept = new Uint32Array(rows.length);
+  for (const row of membersOf(rows)) {
+    if (isReserved[own.typeOf[row] as number] === 0) kept[row >>> 5] = (kept[row >>> 5] as number) | (1 << (row & 31));
   }
   return kept;
 }

@@ -238,15 +238,15 @@ export class Topology {
       const domain = machine.labels[group.key];
       if (domain === undefined || group.counts.has(domain)) continue;
       const labels = fromLabels(node.metadata.labels ?? {}, this.cluster.spelling);
-      if (group.admits(labels, node.spec?.taints ?? [])) group.counts.set(domain, 0);
+      if (group.admits(labels, machine.taints)) group.counts.set(domain, 0);
     }
   }
 
   private count(group: Group): void {
     const { spelling } = this.cluster;
-    for (const { node, pods, leaving } of this.cluster.machines) {
+    for (const { node, pods, leaving, taints: own } of this.cluster.machines) {
       if (node === undefined) continue;
-      const taints = [...(node.spec?.taints ?? []), ...(leaving ? [taint.disrupted] : [])];
+      const taints = [...own, ...(leaving ? [taint.disrupted] : [])];
       const labels = node.metadata.labels ?? {};
       const domain = labels[group.key] ?? (group.key === label.hostname ? node.metadata.name : undefined);
       if (domain === undefined || !group.admits(fromLabels(labels, spelling), taints)) continue;

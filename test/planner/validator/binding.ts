@@ -9,10 +9,11 @@ import { type InstanceType, templateOf } from '../rules/catalogue.ts';
 import type { Cluster, Machine } from '../rules/cluster.ts';
 import { type Daemon, daemonsOf, daemonsOnType, expectedDaemons } from '../rules/daemons.ts';
 import { type Pod, podKey } from '../rules/objects.ts';
-import { podRequests, requiredTerms } from '../rules/pods.ts';
+import { podRequests } from '../rules/pods.ts';
 import { plus } from '../rules/quantity.ts';
 import { get, has, intersection, oneOf, type Requirement, requirements } from '../rules/requirement.ts';
-import { type BoundNode, refusal } from './kube-scheduler.ts';
+import { type BoundNode, type Counting, refusal } from './kube-scheduler.ts';
+import { openLabels } from './open-labels.ts';
 
 interface Placement {
   pod: Pod;
@@ -27,10 +28,12 @@ export interface Binding {
 
 /** As planning counts, where kube-scheduler counts otherwise; `README.md` says why no plan could please both. */
 export interface Leniency {
-  /** Pods that came to a new node before its zone was known are in no zone for the rules of others. */
-  openZones?: boolean;
+  /** Pods that came to a new node before its labels were certain are in no domain for the rules of others. */
+  openLabels?: 'preferences tie' | 'preferences do not tie';
   /** A machine that has not joined yet is a domain only once pods that wait for nothing else are bound. */
   lateMachines?: boolean;
+  /** A machine that leaves is a domain only with the pods that a rule counts there. */
+  leavingMachines?: boolean;
 }
 
 export function bindAll(plan: Plan, cluster: Cluster, leniency: Leniency = {}): Binding {
@@ -73,12 +76,15 @@ function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster, leni
   const all = allNodes(plan, cluster);
   const late = leniency.lateMachines === true ? all.filter(({ name }) => unjoined.has(name)) : [];
   const nodes = all.filter((node) => !late.includes(node));
-  const uncounted = leniency.openZones === true ? cameToOpenZones(plan, cluster) : undefined;
+  const counting: Counting = {
+    open: leniency.openLabels && openLabels(plan, cluster, leniency.openLabels === 'preferences tie'),
+    passesLeaving: leniency.leavingMachines ?? false,
+  };
   const order: Placement[] = [];
   const waiting = [...placements];
   const why = ({ pod, node: name }: Placement): string | undefined => {
     const node = nodes.find((n) => n.name === name);
-    return node === undefined ? 'unknown node' : refusal(pod, node, nodes, cluster, uncounted);
+    return node === undefined ? 'unknown node' : refusal(pod, node, nodes, cluster, counting);
   };
   for (;;) {
     const next = waiting.findIndex((placement) => why(placement) === undefined);
@@ -93,29 +99,6 @@ function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster, leni
   }
   const refused = waiting.map((p) => `kube-scheduler refuses ${podKey(p.pod)} on ${p.node}: ${why(p)}`);
   return { order, refused };
-}
-
-/** Pods of new nodes that stand before the first one which ties its node to a zone. */
-function cameToOpenZones(plan: Plan, cluster: Cluster): ReadonlySet<Pod> {
-  const podOf = (key: string): Pod | undefined => cluster.waiting.find((pod) => podKey(pod) === key);
-  return new Set(
-    plan.newNodes.flatMap(({ pods }) => {
-      const all = pods.flatMap((key) => podOf(key) ?? []);
-      const first = all.findIndex(tiesZone);
-      return first < 0 ? [] : all.slice(0, first);
-    }),
-  );
-}
-
-/** A selector, one zone to be in, a rule over zones, or a volume; `NotIn` leaves a choice. */
-function tiesZone({ spec }: Pod): boolean {
-  const isOneZone = requiredTerms(spec).some((term) =>
-    (term.matchExpressions ?? []).some(
-      ({ key, operator, values }) => key === label.zone && operator === 'In' && values?.length === 1,
-    ),
-  );
-  const overZones = JSON.stringify([spec.topologySpreadConstraints, spec.affinity?.podAffinity]).includes(label.zone);
-  return isOneZone || overZones || spec.nodeSelector?.[label.zone] !== undefined || (spec.volumes ?? []).length > 0;
 }
 
 /**
@@ -146,6 +129,7 @@ function existingNode(machine: Machine, daemons: Daemon[], cluster: Cluster, mov
   return {
     name: machine.name,
     labels: { ...machine.labels, [label.hostname]: machine.hostname },
+    isLeaving: machine.leaving,
     taints: machine.leaving ? [...machine.taints, taint.disrupted] : machine.taints,
     reserved: expectedDaemons(daemons, machine, cluster),
     reservedPorts: [],
@@ -171,6 +155,7 @@ function newNode(node: PlannedNode, daemons: Daemon[], cluster: Cluster): BoundN
   return {
     name: node.name,
     labels: plannedLabels(node, type),
+    isLeaving: false,
     taints: template.taints,
     reserved: plus(...due.map((daemon) => daemon.requests)),
     reservedPorts: due.flatMap((daemon) => daemon.ports),

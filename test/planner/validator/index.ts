@@ -8,16 +8,20 @@ import { newNodeViolations } from './new-nodes.ts';
 
 export interface Judgement {
   violations: string[];
-  /** What kube-scheduler would refuse for now, for one of the two known differences between it and planning. */
+  /** What kube-scheduler would refuse for now, for one of the three known differences between it and planning. */
   excused: string[];
 }
+
+const asPlanned = { lateMachines: true, leavingMachines: true };
 
 export function judge(snapshot: Snapshot, plan: Plan): Judgement {
   const cluster = readCluster(snapshot);
   const own = [...accountingViolations(plan, cluster), ...newNodeViolations(plan, cluster)];
   const { refused } = bindAll(plan, cluster);
   if (refused.length === 0) return { violations: own, excused: [] };
-  const isKnown = bindAll(plan, cluster, { openZones: true, lateMachines: true }).refused.length === 0;
+  const isKnown = (['preferences tie', 'preferences do not tie'] as const).some(
+    (openLabels) => bindAll(plan, cluster, { ...asPlanned, openLabels }).refused.length === 0,
+  );
   return isKnown ? { violations: own, excused: refused } : { violations: [...own, ...refused], excused: [] };
 }
 

@@ -1,6 +1,5 @@
 // kube-scheduler's filters on concrete nodes with concrete pods, written for reading: may this pod be bound to this node,
 // given who is bound where? Preferences are not filters and do not appear.
-import { label } from '../../../src/api/index.ts';
 import type { Cluster } from '../rules/cluster.ts';
 import type { Pod, PodTerm, Spread, Taint } from '../rules/objects.ts';
 import {
@@ -16,10 +15,12 @@ import { type Amounts, minus, misfit, plus } from '../rules/quantity.ts';
 import { fromLabels, incompatible } from '../rules/requirement.ts';
 import { namespacesOf, selects, untolerated } from '../rules/selector.ts';
 import { attachments, volumeAlternatives } from '../rules/volumes.ts';
+import type { OpenLabels } from './open-labels.ts';
 
 export interface BoundNode {
   name: string;
   labels: Record<string, string>;
+  isLeaving: boolean;
   taints: Taint[];
   /** Kept for daemons that are still to come. */
   reserved: Amounts;
@@ -33,15 +34,21 @@ const blocking = (taint: Taint): boolean => taint.effect === 'NoSchedule' || tai
 const namespaceOf = (pod: Pod): string => pod.metadata.namespace ?? 'default';
 const nothingUndefined: ReadonlySet<string> = new Set();
 
-const none: ReadonlySet<Pod> = new Set();
+/** What is passed over as planning does, for comparison; the scheduler itself passes nothing over. */
+export interface Counting {
+  open: OpenLabels | undefined;
+  passesLeaving: boolean;
+}
 
-/** Why the scheduler would not bind the pod there; undefined if it would. Spreads over zones pass `uncounted` pods over. */
+const all: Counting = { open: undefined, passesLeaving: false };
+
+/** Why the scheduler would not bind the pod there; undefined if it would. */
 export function refusal(
   pod: Pod,
   node: BoundNode,
   nodes: readonly BoundNode[],
   cluster: Cluster,
-  uncounted: ReadonlySet<Pod> = none,
+  counting: Counting = all,
 ): string | undefined {
   const taint = untolerated(node.taints.filter(blocking), pod.spec.tolerations);
   if (taint !== undefined) return `taint ${taint.key}`;
@@ -53,8 +60,8 @@ export function refusal(
   if (portsConflict(hostPorts(pod.spec), ports)) return 'host port taken';
   return (
     volumeRefusal(pod, node, cluster) ??
-    spreadRefusal(pod, node, nodes, cluster, uncounted) ??
-    affinityRefusal(pod, node, nodes, cluster)
+    spreadRefusal(pod, node, nodes, cluster, counting) ??
+    affinityRefusal(pod, node, nodes, cluster, counting)
   );
 }
 
@@ -88,14 +95,16 @@ function spreadRefusal(
   node: BoundNode,
   nodes: readonly BoundNode[],
   cluster: Cluster,
-  uncounted: ReadonlySet<Pod>,
+  { open, passesLeaving }: Counting,
 ): string | undefined {
   const hard = (pod.spec.topologySpreadConstraints ?? []).filter((s) => s.whenUnsatisfiable === 'DoNotSchedule');
   for (const spread of hard) {
     const domain = node.labels[spread.topologyKey];
     if (domain === undefined) return `no label ${spread.topologyKey} to spread over`;
     const counts = new Map<string, number>();
+    const keys = [spread.topologyKey, ...((spread.nodeAffinityPolicy ?? 'Honor') === 'Honor' ? keysOf(pod) : [])];
     for (const other of nodes) {
+      if (open?.isOpen(other.name, spread.topologyKey)) continue;
       if (hard.some((s) => other.labels[s.topologyKey] === undefined)) continue;
       if ((spread.nodeAffinityPolicy ?? 'Honor') === 'Honor' && !matchesNode(pod, other, cluster)) continue;
       if (spread.nodeTaintsPolicy === 'Honor' && untolerated(other.taints.filter(blocking), pod.spec.tolerations))
@@ -106,8 +115,9 @@ function spreadRefusal(
           !isTerminating(p) &&
           namespaceOf(p) === namespaceOf(pod) &&
           selectedBy(spread, pod, p) &&
-          !(spread.topologyKey === label.zone && uncounted.has(p)),
+          !keys.some((key) => open?.hadOpen(p, key)),
       );
+      if (passesLeaving && other.isLeaving && matching.length === 0) continue;
       counts.set(value, (counts.get(value) ?? 0) + matching.length);
     }
     const enough = spread.minDomains === undefined || counts.size >= spread.minDomains;
@@ -120,6 +130,12 @@ function spreadRefusal(
   return undefined;
 }
 
+/** Labels that decide which nodes the pod may use. */
+function keysOf({ spec }: Pod): string[] {
+  const expressions = requiredTerms(spec).flatMap(({ matchExpressions = [] }) => matchExpressions);
+  return [...Object.keys(spec.nodeSelector ?? {}), ...expressions.map(({ key }) => key)];
+}
+
 function selectedBy(spread: Spread, owner: Pod, pod: Pod): boolean {
   const sameRevision = (spread.matchLabelKeys ?? []).every((key) => {
     const value = owner.metadata.labels?.[key];
@@ -129,8 +145,14 @@ function selectedBy(spread: Spread, owner: Pod, pod: Pod): boolean {
 }
 
 /** Pods already terminating are left out: the plan is for when they are gone. */
-function affinityRefusal(pod: Pod, node: BoundNode, all: readonly BoundNode[], cluster: Cluster): string | undefined {
-  const nodes = all.map((other) => ({ ...other, pods: other.pods.filter((p) => !isTerminating(p)) }));
+function affinityRefusal(
+  pod: Pod,
+  node: BoundNode,
+  every: readonly BoundNode[],
+  cluster: Cluster,
+  { open }: Counting,
+): string | undefined {
+  const nodes = every.map((other) => ({ ...other, pods: other.pods.filter((p) => !isTerminating(p)) }));
   const matches = (term: PodTerm, owner: Pod, candidate: Pod): boolean =>
     namespacesOf(term, namespaceOf(owner), cluster.namespaces).has(namespaceOf(candidate)) &&
     selects(term.labelSelector, candidate.metadata.labels);
@@ -152,11 +174,18 @@ function affinityRefusal(pod: Pod, node: BoundNode, all: readonly BoundNode[], c
   }
   const together = pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   if (together.length === 0) return undefined;
-  const every = (candidate: Pod): boolean => together.every((term) => matches(term, pod, candidate));
+  const isLike = (candidate: Pod): boolean => together.every((term) => matches(term, pod, candidate));
+  const isIn = (candidate: Pod, key: string): boolean => isLike(candidate) && !open?.hadOpen(candidate, key);
   if (together.some((term) => node.labels[term.topologyKey] === undefined)) return 'no label for pod affinity';
-  const found = together.every((term) => sharing(term.topologyKey).some((other) => other.pods.some(every)));
+  const found = together.every(({ topologyKey }) =>
+    sharing(topologyKey).some((other) => other.pods.some((each) => isIn(each, topologyKey))),
+  );
   if (found) return undefined;
   // The first of a kind may start anywhere, but only if there is none of its kind at all.
-  const anywhere = nodes.some((other) => together.some((t) => t.topologyKey in other.labels) && other.pods.some(every));
-  return anywhere || !every(pod) ? 'pod affinity' : undefined;
+  const anywhere = nodes.some((other) =>
+    together.some(
+      ({ topologyKey }) => topologyKey in other.labels && other.pods.some((each) => isIn(each, topologyKey)),
+    ),
+  );
+  return anywhere || !isLike(pod) ? 'pod affinity' : undefined;
 }
