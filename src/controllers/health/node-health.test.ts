@@ -105,6 +105,20 @@ describe('a broken node', () => {
     expect(await isLeaving('n0')).toBe(false);
   });
 
+  test('whose claim is stored with the wish to be left alone stays', async () => {
+    await machines(5);
+    await says('n0', ['Ready', 'False']);
+    const annotations = { 'karpenter.sh/do-not-repair': 'true' };
+    const catchUp = bench.storedOtherwise(nodeClaims, (claims) =>
+      claims.map((claim) => ({ ...claim, metadata: { ...claim.metadata, annotations } })),
+    );
+    await bench.run(20 * minuteMs);
+    expect(await isLeaving('n0')).toBe(false);
+    catchUp();
+    await bench.run(minuteMs);
+    expect(await isLeaving('n0')).toBe(true);
+  });
+
   test('that flaps is replaced when its first time is up', async () => {
     await machines(5);
     for (let round = 0; round < 3; round += 1) {

@@ -57,6 +57,9 @@ export function nodeHealthController(context: ControllerContext, metrics: ClaimM
     const stored = await storedObject(context, resources.nodes, node.metadata.name ?? '');
     if (stored === undefined || stored.metadata.uid !== node.metadata.uid) return done;
     if (ailmentOf(stored, policies, clock.now()) === undefined || isKept(stored)) return again(notProvenMs);
+    const owner = await storedObject(context, nodeClaims, claim.metadata.name ?? '');
+    if (owner === undefined || owner.metadata.uid !== claim.metadata.uid) return done;
+    if (isKept(owner)) return again(notProvenMs);
     const marked = await patchObject(kube, nodeClaims, claim, withDeadline(claim, clock.now()));
     const message = `condition ${ailment.conditionType} of the Node has not passed within its tolerated time`;
     await endClaim(context, marked, { code: 'Unhealthy', message });
