@@ -30,7 +30,7 @@ test.each<[string, () => Promise<unknown>]>([
   [
     'subnets',
     () =>
-      new Subnets({ ec2: ec2.client, clock, refreshMs: 1, addresses: new SubnetAddresses(clock) }).list(
+      new Subnets({ ec2: ec2.client, clock, refreshMs: 1, addresses: new SubnetAddresses(clock, 1) }).list(
         nodeClass({ subnetSelectorTerms: [terms] }),
       ),
   ],

@@ -30,7 +30,7 @@ export interface Binding {
 export interface Leniency {
   /** Pods that came to a new node before its labels were certain are in no domain for the rules of others. */
   openLabels?: 'preferences tie' | 'preferences do not tie';
-  /** A machine that has not joined yet is a domain only once pods that wait for nothing else are bound. */
+  /** Machines that have not joined yet join one by one, each once the pods that wait for nothing else are bound. */
   lateMachines?: boolean;
   /** A machine that leaves is a domain only with the pods that a rule counts there. */
   leavingMachines?: boolean;
@@ -86,11 +86,22 @@ function bindInOrder(placements: Placement[], plan: Plan, cluster: Cluster, leni
     const node = nodes.find((n) => n.name === name);
     return node === undefined ? 'unknown node' : refusal(pod, node, nodes, cluster, counting);
   };
+  /** One machine joins: the first after which a pod is accepted. */
+  const join = (): void => {
+    const helps = (machine: BoundNode): boolean => {
+      nodes.push(machine);
+      const isHelp = waiting.some((placement) => why(placement) === undefined);
+      nodes.pop();
+      return isHelp;
+    };
+    const [machine] = late.splice(Math.max(0, late.findIndex(helps)), 1);
+    if (machine !== undefined) nodes.push(machine);
+  };
   for (;;) {
     const next = waiting.findIndex((placement) => why(placement) === undefined);
     const [placement] = next < 0 ? [] : waiting.splice(next, 1);
     if (placement === undefined && late.length > 0) {
-      nodes.push(...late.splice(0));
+      join();
       continue;
     }
     if (placement === undefined) break;
