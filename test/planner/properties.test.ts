@@ -35,8 +35,11 @@ describe('the planner and the naive planner', () => {
   });
 });
 
-/** So many plans at most differ from kube-scheduler where planning has other rules: see `README.md`. */
-const seldom = 0.03;
+/**
+ * So many plans at most differ from kube-scheduler where planning has other rules (see `README.md`): 52 of 40,000 did, over 80
+ * seeds. Six deviations above that, so that one run in tens of thousands fails for chance.
+ */
+const mostExcused = (runs: number): number => runs * 0.0015 + 6 * Math.sqrt(runs * 0.0015);
 
 describe('every plan', () => {
   test('keeps all rules, as packed at first', () => {
@@ -46,7 +49,7 @@ describe('every plan', () => {
       expect(judged.violations).toEqual([]);
       if (judged.excused.length > 0) excused += 1;
     });
-    expect(excused).toBeLessThan(250 * seldom);
+    expect(excused).toBeLessThan(mostExcused(250));
   });
 
   test('keeps all rules, after its price was improved, and is never dearer for it', () => {
@@ -63,7 +66,7 @@ describe('every plan', () => {
       const mostPerHour = placed.length === before.length ? greedy.pricePerHour + 1e-9 : Number.POSITIVE_INFINITY;
       expect(plan.pricePerHour).toBeLessThanOrEqual(mostPerHour);
     });
-    expect(excused).toBeLessThan(1000 * seldom);
+    expect(excused).toBeLessThan(mostExcused(1000));
   });
 
   test('is the same, byte for byte, whatever the order of the input', () => {
