@@ -64,7 +64,7 @@ const unusableStates: ReadonlySet<string> = new Set(['Disabled', 'PendingDeletio
 const classNames = ({ classes }: VolumeKey): string => classes.map(({ name }) => name).join(', ');
 const insteadOf = ({ isDefault }: VolumeKey): string =>
   isDefault
-    ? 'Or name another key in spec.blockDeviceMappings[].ebs.kmsKeyID of the EC2NodeClass, or change the default key: aws ec2 modify-ebs-default-kms-key-id --kms-key-id <key>'
+    ? 'Or name another key in spec.blockDeviceMappings[].ebs.kmsKeyID of the EC2NodeClass, or change the default key: aws ec2 modify-ebs-default-kms-key-id --kms-key-id "$KEY"'
     : 'Or name another key in spec.blockDeviceMappings[].ebs.kmsKeyID of the EC2NodeClass.';
 
 /** Keys that are switched off or do not exist. */

@@ -76,6 +76,6 @@ function fixFor(evidence: Evidence, claims: readonly Stored[]): string[] {
   return [
     byFamily[family] ??
       `In ${where}: /etc/eks/bootstrap.sh … --kubelet-extra-args '--register-with-taints=${taint}:NoExecute' (for nodeadm: kubelet.flags of the NodeConfig)`,
-    `If the user data has it: find what takes it away before the controller sees the node, such as a tool that manages taints: kubectl get node <node> -o yaml --show-managed-fields`,
+    `If the user data has it: find what takes it away before the controller sees the node, such as a tool that manages taints: kubectl get node "$NODE" -o yaml --show-managed-fields`,
   ];
 }

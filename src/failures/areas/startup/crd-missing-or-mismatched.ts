@@ -50,6 +50,14 @@ export const crdMissingOrMismatched: Failure = {
       where: ['asked'],
       confidence: 'likely',
     },
+    // A manifest of today, and a cluster without its definition.
+    {
+      words: ['no matches for kind'],
+      pattern:
+        /no matches for kind "(?<kind>NodePool|NodeClaim|EC2NodeClass)" in version "karpenter\.(?:sh|k8s\.aws)\/v1"|no matches for kind "(?<kind2>NodeOverlay)" in version "karpenter\.sh\/v1alpha1"/i,
+      where: ['cli', 'asked'],
+      confidence: 'likely',
+    },
     // A controller of 0.33 to 1.0 with a webhook, and definitions of a release without one.
     {
       words: ['configured for webhook conversion'],
@@ -61,7 +69,7 @@ export const crdMissingOrMismatched: Failure = {
     const names = missing.length === 0 ? 'a definition' : `the definition of ${missing.join(', ')}`;
     return [
       foundIn(sightings, {
-        summary: `The controller cannot start: ${names} is missing in the cluster or lacks the version that this release serves.`,
+        summary: `${sightings.every(({ sign }) => sign.confidence === 'likely') ? 'Objects cannot be applied' : 'The controller cannot start'}: ${names} is missing in the cluster or lacks the version that this release serves.`,
         fix: fixFor(evidence),
       }),
     ];

@@ -430,4 +430,17 @@ export const startupCases: readonly FailureCase[] = [
     instead: 'iam/controller-permission-missing',
     text: '{"level":"ERROR","logger":"controller","message":"Reconciler error","error":"operation error EC2: DescribeInstances, User: arn:aws:sts::111122223333:assumed-role/KarpenterController/karpenter is not authorized to perform: ec2:DescribeInstances"}',
   },
+  {
+    id: 'startup/crd-missing-or-mismatched',
+    name: 'a manifest of today in a cluster without definitions',
+    text: 'error: resource mapping not found for name: "default" namespace: "" from "nodepool.yaml": no matches for kind "NodePool" in version "karpenter.sh/v1"\nensure CRDs are installed first',
+    confidence: 'likely',
+  },
+  {
+    id: 'startup/crd-missing-or-mismatched',
+    name: 'a manifest of a version that is gone',
+    nearMiss: true,
+    instead: 'crd/removed-api-version',
+    text: 'error: resource mapping not found for name: "default" namespace: "" from "nodepool.yaml": no matches for kind "NodePool" in version "karpenter.sh/v1beta1"\nensure CRDs are installed first',
+  },
 ];
