@@ -2,7 +2,11 @@
 // launches go on.
 import { AuthorizeSecurityGroupIngressCommand, CreateSecurityGroupCommand } from '@aws-sdk/client-ec2';
 import { CreateAccessEntryCommand, DeleteAccessEntryCommand } from '@aws-sdk/client-eks';
-import { UpdateAssumeRolePolicyCommand } from '@aws-sdk/client-iam';
+import {
+  AddRoleToInstanceProfileCommand,
+  CreateInstanceProfileCommand,
+  UpdateAssumeRolePolicyCommand,
+} from '@aws-sdk/client-iam';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { useAwsEmulator } from '../../setup/use-aws-emulator.ts';
 import { clusterName, type NodeClassRig, openRig } from './node-class-rig.ts';
@@ -96,6 +100,22 @@ async function run([program, service, operation, ...flags]: string[]): Promise<u
           ],
         }),
       );
+    case 'kms put-key-policy':
+      return rig.json.ask('kms', 'PutKeyPolicy', {
+        KeyId: flag('key-id'),
+        PolicyName: flag('policy-name'),
+        Policy: flag('policy'),
+      });
+    case 'kms enable-key':
+      return rig.json.ask('kms', 'EnableKey', { KeyId: flag('key-id') });
+    case 'iam add-role-to-instance-profile':
+      return rig.iam.send(
+        new AddRoleToInstanceProfileCommand({
+          InstanceProfileName: flag('instance-profile-name'),
+          // A variable of the shell.
+          RoleName: flag('role-name').replace('"$NODE_ROLE"', 'node-role'),
+        }),
+      );
     default:
       throw new Error(`not a fix that is known here: ${service} ${operation}`);
   }
@@ -107,7 +127,41 @@ test('a sound account pauses nothing', async () => {
   expect(await rig.condition('Ready')).toMatchObject({ status: 'True' });
 });
 
+/** A key of the account that is for administrators alone, and a class whose volumes it encrypts. */
+async function encrypt(policy: object): Promise<string> {
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [policy] });
+  const { KeyMetadata } = (await rig.json.ask('kms', 'CreateKey', { Policy })) as { KeyMetadata: { KeyId: string } };
+  const ebs = { volumeSize: '20Gi', volumeType: 'gp3', encrypted: true, kmsKeyID: KeyMetadata.KeyId } as const;
+  await rig.apply({ blockDeviceMappings: [{ deviceName: '/dev/xvda', ebs }] });
+  return KeyMetadata.KeyId;
+}
+
+const keyFor = (AWS: string): object => ({
+  Sid: 'use',
+  Effect: 'Allow',
+  Principal: { AWS },
+  Action: 'kms:*',
+  Resource: '*',
+});
+
+test.each(['arn:aws:iam::123456789012:root', 'arn:aws:iam::123456789012:role/KarpenterController'])(
+  'a key whose policy is for %s pauses nothing',
+  async (principal) => {
+    await encrypt(keyFor(principal));
+    await look();
+    expect(await look()).toBeUndefined();
+  },
+);
+
 test.each([
+  ['iam/ebs-kms-key-denied', () => encrypt(keyFor('arn:aws:iam::123456789012:role/Admin'))],
+  [
+    'iam/ebs-kms-key-denied',
+    async () => {
+      const KeyId = await encrypt(keyFor('arn:aws:iam::123456789012:root'));
+      await rig.json.ask('kms', 'DisableKey', { KeyId });
+    },
+  ],
   ['registration/node-role-not-mapped', () => unmap()],
   ['iam/node-role-trust-wrong', () => trust('eks.amazonaws.com')],
   [
@@ -132,6 +186,23 @@ test.each([
   expect(await look()).toBeUndefined();
   expect(await rig.condition('Ready')).toMatchObject({ status: 'True' });
   expect(reported('LaunchesResumed')).toMatchObject([{ type: 'Normal' }]);
+});
+
+test('an instance profile without a role pauses its class, and its fix as printed lets launches go on', async () => {
+  await rig.iam.send(new CreateInstanceProfileCommand({ InstanceProfileName: 'bare' }));
+  // Instead of the role that classes have here.
+  const profiled: object = { role: undefined, instanceProfile: 'bare' };
+  await rig.apply(profiled, 'profiled');
+  const condition = async () => {
+    await rig.reconcile('all', 'nodeclass.launchchecks');
+    await rig.reconcile('profiled');
+    return rig.condition('LaunchesPaused', 'profiled');
+  };
+  await condition();
+  const paused = await condition();
+  expect(paused?.message).toContain('(iam/node-role-trust-wrong: ');
+  await run(fixIn(paused?.message ?? ''));
+  expect(await condition()).toBeUndefined();
 });
 
 test('without the right to list access entries nothing is paused, and it is said which right is missing', async () => {

@@ -5,11 +5,14 @@ import { CreateTagsCommand, DescribeSubnetsCommand, EC2Client } from '@aws-sdk/c
 import { CreateClusterCommand, EKSClient } from '@aws-sdk/client-eks';
 import { CreateRoleCommand, GetInstanceProfileCommand, IAMClient, type InstanceProfile } from '@aws-sdk/client-iam';
 import { SSMClient } from '@aws-sdk/client-ssm';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { type Condition, customResourceDefinition, type EC2NodeClass, kinds } from '../../../src/api/index.ts';
 import { lookAtAccount } from '../../../src/aws/account/look.ts';
 import { bootPartsOf, type NodeFacts } from '../../../src/aws/boot-parts.ts';
 import { CapacityReservations } from '../../../src/aws/capacity-reservations/capacity-reservations.ts';
 import { ReservationCounts } from '../../../src/aws/capacity-reservations/reservation-counts.ts';
+import { jsonServices } from '../../../src/aws/clients/json-services.ts';
+import { requestMetrics } from '../../../src/aws/clients/request-metrics.ts';
 import { ec2NodeClasses } from '../../../src/aws/ec2-node-classes.ts';
 import { Images } from '../../../src/aws/images/images.ts';
 import { Parameters } from '../../../src/aws/images/parameters.ts';
@@ -27,7 +30,7 @@ import { conditionOf, VirtualClock } from '../../../src/base/index.ts';
 import { type ControllerContext, nodeClaims } from '../../../src/controllers/index.ts';
 import { recordedEvents, recordedLog, recordedMetrics } from '../../../src/controllers/testing/records.testing.ts';
 import { isKubeError, type KubeObject, type Resource } from '../../../src/ports/index.ts';
-import type { Outcome } from '../../../src/runtime/index.ts';
+import { type Outcome, RealClock } from '../../../src/runtime/index.ts';
 import { createCluster, SimKube } from '../../../src/sim/index.ts';
 import type { AwsEmulator } from '../../setup/aws-emulator.ts';
 import { prepareAccount } from '../emulator/account.ts';
@@ -56,6 +59,14 @@ export async function openRig(emulator: AwsEmulator) {
     new SSMClient(options),
     new EKSClient(options),
   ];
+  const json = jsonServices({
+    region,
+    env: { AWS_ENDPOINT_URL: options.endpoint },
+    credentials: async () => options.credentials,
+    handler: new NodeHttpHandler({ requestTimeout: 20_000 }),
+    clock: new RealClock(),
+    metrics: requestMetrics(recordedMetrics()),
+  });
   const { Subnets: all = [] } = await ec2.send(new DescribeSubnetsCommand({}));
   const subnets = all.filter(({ AvailabilityZone: zone = '' }) => /[abc]$/.test(zone));
   const tagged = [...subnets.map(({ SubnetId = '' }) => SubnetId), account.groupId];
@@ -122,7 +133,7 @@ export async function openRig(emulator: AwsEmulator) {
       look: (names) =>
         lookAtAccount(
           {
-            clients: { ec2, eks, iam, sqs: undefined as never, json: undefined as never },
+            clients: { ec2, eks, iam, sqs: undefined as never, json },
             clock,
             isolatedVpc: false,
             takenAddresses: () => 0,
@@ -131,7 +142,7 @@ export async function openRig(emulator: AwsEmulator) {
         ),
       awsAuth: async () => undefined,
       kubernetesVersion: () => '1.34',
-      caller: async () => undefined,
+      caller: async () => 'arn:aws:sts::123456789012:assumed-role/KarpenterController/karpenter',
     },
     validation: {
       checks: new LaunchChecks({
@@ -170,6 +181,7 @@ export async function openRig(emulator: AwsEmulator) {
     iam,
     ec2,
     eks,
+    json,
     clock,
     counts,
     control: emulator.control,
