@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../../bench/workloads/random.ts';
 import type { AwsCluster } from '../../ec2/aws-cluster.ts';
 import { type WrongAnswer, wrongAnswers } from './api-door.ts';
-import type { Ec2Judge } from './judge.ts';
+import { type Ec2Judge, healthQuestions } from './judge.ts';
 import type { ReplicaProcess } from './replica-process.ts';
 
 export interface Stage {
@@ -130,6 +130,22 @@ export const faults: Record<string, Fault> = {
       cluster.aws.setBlindSpot({ accessKeyId, forMs: 86_400_000 }),
     ),
   ]),
+  'EC2 wrong about health': async (stage) => {
+    const { aws } = stage.cluster;
+    const ids = (await stage.cluster.instances()).map(({ InstanceId }) => InstanceId ?? '');
+    const health = {
+      systemStatus: 'impaired' as const,
+      impairedSince: new Date(Date.now() - 600_000).toISOString(),
+      events: [{ code: 'instance-stop', notBefore: new Date(Date.now() + 120_000).toISOString() }],
+    };
+    for (const instanceId of ids) aws.setHealth({ instanceId, ...health });
+    // A look is three questions, once a minute; the next one, ten seconds later, is answered with the truth.
+    const [seen, endMs] = [stage.judge.tally.of(healthQuestions), Date.now() + 75_000];
+    while (Date.now() < endMs && stage.judge.tally.of(healthQuestions) < seen + 3) await sleep(100);
+    await sleep(1_000);
+    for (const instanceId of ids) aws.setHealth({ instanceId });
+    return 'EC2 says once that every instance is impaired and about to stop';
+  },
   'unparsable claims': async (stage) => {
     const claims = await stage.judge.claims();
     if (claims.length === 0) return 'no claim to make unparsable';

@@ -18,6 +18,9 @@ const renewDeadlineMs = 10_000;
 const onTheWayMs = 1_500;
 const writes = /^(Create|Delete|Terminate|Run|Tag|Untag|Add|Remove|Modify|Update|Put)/;
 
+/** In the tally: how often replicas asked how instances are. */
+export const healthQuestions = 'questions about health';
+
 export class Ec2Judge {
   readonly violations: string[] = [];
   readonly tally = new Tally();
@@ -55,6 +58,7 @@ export class Ec2Judge {
   private arrives(call: AwsCall): void {
     this.tally.add('AWS calls seen');
     const replica = this.replicas.get(accessKeyOf(call));
+    if (replica !== undefined && call.action === 'DescribeInstanceStatus') this.tally.add(healthQuestions);
     const isWrite = (call.service === 'ec2' || call.service === 'iam') && writes.test(call.action);
     if (replica === undefined || !isWrite || call.body.includes('DryRun=true')) return;
     this.tally.add('AWS writes judged');
