@@ -33,7 +33,7 @@ export const serviceEndpointsUnreachable: Failure = {
     // nodeadm asks EC2 about its instance and waits half a minute for each answer.
     {
       words: ['retrying request ec2/describeinstances'],
-      pattern: /nodeadm.{0,80}retrying request (?<service>EC2)\/DescribeInstances, attempt (?:[4-9]|\d\d)\b/i,
+      pattern: /nodeadm.{0,80}retrying request (?<service>EC2)\/DescribeInstances, attempt (?:[5-9]|\d\d)\b/i,
       unless: /UnauthorizedOperation|not authorized|RequestLimitExceeded/i,
       where: ['node', 'asked'],
       confidence: 'likely',
