@@ -13,6 +13,12 @@ const hourMs = 3_600_000;
 /** Disruptions of underused nodes in one hour, and young nodes of one type beside them, that are no longer chance. */
 const fewestGone = 6;
 const fewestYoung = 3;
+/** A cluster that grows and shrinks with its load replaces some of its nodes; of many nodes, so many are too many anyway. */
+const usualShare = 0.25;
+const mostUsual = 20;
+
+const fewestOf = ({ objects }: Evidence): number =>
+  Math.max(fewestGone, Math.min(mostUsual, Math.ceil(objects.of('NodeClaim').length * usualShare)));
 
 export const consolidationThrash: Failure = {
   id: 'disruption/consolidation-thrash',
@@ -57,7 +63,7 @@ export const consolidationThrash: Failure = {
   },
   check(evidence): Found[] {
     const gone = shortLived(underusedOf(evidence), evidence);
-    if (gone.length < fewestGone) return [];
+    if (gone.length < fewestOf(evidence)) return [];
     return [...youngByPoolAndType(evidence).values()].flatMap((young): Found[] => {
       const [first] = young;
       if (first === undefined || young.length < fewestYoung) return [];
