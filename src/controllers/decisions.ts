@@ -84,9 +84,10 @@ function alternativesTo(
   const { chosen, instanceTypes } = planned;
   const byName = new Map(types.map((type) => [type.name, type]));
   const alternatives: DecisionAlternative[] = [];
+  const fitsInto = isWithin(planned);
   const others = instanceTypes.filter((name) => name !== chosen.instanceType);
   for (const name of others.slice(0, mostAlternatives)) {
-    const offerings = byName.get(name)?.offerings.filter((each) => isForSale(each) && isWithin(each, planned)) ?? [];
+    const offerings = byName.get(name)?.offerings.filter((each) => isForSale(each) && fitsInto(each)) ?? [];
     const pricePerHour = Math.min(...offerings.map(({ price }) => price));
     if (Number.isFinite(pricePerHour)) alternatives.push({ instanceType: name, pricePerHour, because: 'price' });
   }

@@ -105,13 +105,13 @@ export function indexMovableInSlices(snapshot: Snapshot, options: IndexOptions =
 /** Yields after every pod, node and instance type that has been compiled. */
 function* compile(snapshot: Snapshot, moving: boolean, options: IndexOptions): Sliced<MovableWorld> {
   const settings = settingsOf(snapshot);
-  const objects = clusterObjects(snapshot);
+  const objects = yield* clusterObjects(snapshot);
   yield;
   const rules = labelRules(snapshot.provider);
   const table = new RequirementTable(rules.wellKnown);
   const resources = new ResourceTable();
   const requests = new RequestsOfPods(resources);
-  const known = machinesOf(snapshot, objects);
+  const known = yield* machinesOf(snapshot, objects);
   const entries = new Map(snapshot.instanceTypes?.map((entry) => [entry.nodePool, entry]));
   const compileSelector = remembering(options.compileDeviceSelector ?? noSelectors);
   const devices = settings.ignoreDevices

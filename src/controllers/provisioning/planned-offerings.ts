@@ -3,16 +3,19 @@ import { label } from '../../api/index.ts';
 import { type InstanceTypeSpec, isForSale, type PlannedNode } from '../../core/index.ts';
 import { offeringKey } from '../../state/index.ts';
 
+type Offering = InstanceTypeSpec['offerings'][number];
+
 /** Whether the node would be available there: in a zone and of a capacity type that its requirements allow. */
-export function isWithin(
-  { requirements: offered }: InstanceTypeSpec['offerings'][number],
-  planned: PlannedNode,
-): boolean {
-  return [label.zone, label.capacityType].every((key) => {
-    const wanted = planned.requirements.find((each) => each.key === key && each.operator === 'In')?.values;
-    const has = offered.find((each) => each.key === key)?.values ?? [];
-    return wanted === undefined || has.some((value) => wanted.includes(value));
+export function isWithin({ requirements }: PlannedNode): (offering: Offering) => boolean {
+  const wanted = [label.zone, label.capacityType].flatMap((key) => {
+    const values = requirements.find((each) => each.key === key && each.operator === 'In')?.values;
+    return values === undefined ? [] : [{ key, values }];
   });
+  return ({ requirements: offered }) =>
+    wanted.every(({ key, values }) => {
+      const has = offered.find((each) => each.key === key)?.values ?? [];
+      return has.some((value) => values.includes(value));
+    });
 }
 
 /** Their names, as the pace of launches knows them; the same list for nodes that may be launched from the same. */
@@ -25,11 +28,12 @@ export class PlannedOfferings {
     let keys = this.known.get(key);
     if (keys === undefined) {
       const names = new Set(planned.instanceTypes);
+      const fitsInto = isWithin(planned);
       keys = types
         .filter(({ name }) => names.has(name))
         .flatMap(({ name: instanceType, offerings }) =>
           offerings.flatMap((offering) => {
-            if (!isForSale(offering) || !isWithin(offering, planned)) return [];
+            if (!isForSale(offering) || !fitsInto(offering)) return [];
             const valueOf = (of: string): string =>
               offering.requirements.find((each) => each.key === of)?.values?.[0] ?? '';
             return [

@@ -62,6 +62,42 @@ describe('a limit on the number of nodes', () => {
   });
 });
 
+describe('of a burst where nothing was launched lately', () => {
+  async function fortyPods(): Promise<void> {
+    await pool('default', requirements('c-2x-amd64-linux') as never);
+    for (let at = 0; at < 40; at++) await waiting(`p${at}`, '1500m');
+  }
+
+  test('the rest follows as soon as the first is launched, though others are still being written', async () => {
+    await fortyPods();
+    const { kube, ledger, clock } = bench.context;
+    let written = 0;
+    const create: typeof kube.create = async (...args) => {
+      const object = await kube.create(...args);
+      if (++written === 1) {
+        const offering = { instanceType: 'c-2x-amd64-linux', zone: 'test-zone-a', capacityType: 'spot' };
+        ledger.pace.succeeded('default', offering, clock.elapsed());
+      }
+      return object;
+    };
+    const watched = new Proxy(kube, { get: (own, key) => (key === 'create' ? create : Reflect.get(own, key)) });
+    const startedMs = clock.elapsed();
+    await new Provisioner({ ...bench.context, kube: watched }).pass();
+    expect(await bench.list(nodeClaims)).toHaveLength(40);
+    expect(clock.elapsed() - startedMs).toBeLessThan(1_000);
+  });
+
+  test('the rest waits five seconds for an answer', async () => {
+    await fortyPods();
+    const passed = provisioner.pass();
+    await bench.run(4_000);
+    expect(await bench.list(nodeClaims)).toHaveLength(32);
+    await bench.run(2_000);
+    await passed;
+    expect(await bench.list(nodeClaims)).toHaveLength(40);
+  });
+});
+
 describe('a pool whose requirements leave no instance type', () => {
   test('is reported, and the others are used', async () => {
     await pool('nothing', { weight: 90, ...requirements('no-such-type') } as never);

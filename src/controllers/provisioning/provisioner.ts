@@ -118,9 +118,12 @@ export class Provisioner {
     reportNewNodes(this.context, plan, clock.elapsed() - startedMs);
     const typesOf = (pool: string): readonly InstanceTypeSpec[] => byPool.get(pool) ?? [];
     const { now, next, held } = admitted(this.context, plan.newNodes, typesOf);
-    await this.write(now, { pools, typesOf, claims });
-    const follow = next.length > 0 && (await mayFollow(this.context));
-    if (follow) await this.write(next, { pools, typesOf, claims });
+    const writing = { pools, typesOf, claims };
+    // Asked before anything is written: the first launch may be answered while the others are.
+    const permission = next.length === 0 ? undefined : mayFollow(this.context);
+    await this.write(now, writing);
+    const follow = permission !== undefined && (await permission);
+    if (follow) await this.write(next, writing);
     const heldBack = [...held, ...(follow ? [] : next)];
     this.reportHeld(heldBack);
     await nominate(this.context, plan.existingNodes);

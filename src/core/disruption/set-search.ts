@@ -4,7 +4,7 @@
 // planner has placed its pods. How much is asked is bounded by pods moved, so that the same cluster gives the same answer,
 // unless the time of the caller is up before.
 
-import type { Sliced } from '../../base/index.ts';
+import { type Sliced, sortInSlices } from '../../base/index.ts';
 import type { Move } from './balanced.ts';
 import { bySavingsRatio } from './candidates.ts';
 import type { Coming, Consolidation } from './consolidation.ts';
@@ -101,11 +101,16 @@ export class SetSearch {
   *remix(thoroughly: boolean): Sliced<Found | undefined> {
     this.work = mostWork;
     const { splitting } = this.round.consolidator;
-    const dearest = this.members
-      .map((member) => ({ member, waste: splitting.waste(member) }))
-      .sort((left, right) => right.waste - left.waste || byName(left.member, right.member))
-      .map(({ member }) => member);
-    yield undefined;
+    const wasted: { member: Member; waste: number }[] = [];
+    for (const member of this.members) {
+      wasted.push({ member, waste: splitting.waste(member) });
+      yield;
+    }
+    const ordered = yield* sortInSlices(
+      wasted,
+      (left, right) => right.waste - left.waste || byName(left.member, right.member),
+    );
+    const dearest = ordered.map(({ member }) => member);
     let best: Found | undefined;
     let inVain = 0;
     for (const set of this.windows(dearest)) {

@@ -2,6 +2,7 @@
 // instead of searching. Objects keep no order of their own: every list is sorted by name, which makes the plan
 // independent of the order in which the snapshot was written.
 
+import { type Sliced, sortInSlices } from '../../base/index.ts';
 import type { Snapshot, SnapshotObject } from '../snapshot.ts';
 import { withDefaultSpread } from './default-spread.ts';
 import type { DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice } from './device-objects.ts';
@@ -46,28 +47,33 @@ export interface ClusterObjects {
   readonly deviceTaintRules: readonly DeviceTaintRule[];
 }
 
-export function clusterObjects(snapshot: Snapshot): ClusterObjects {
+/** Objects that are looked at between two yields. */
+const objectsAtOnce = 4096;
+
+export function* clusterObjects(snapshot: Snapshot): Sliced<ClusterObjects> {
   const byKind = new Map<string, SnapshotObject[]>();
-  for (const object of snapshot.objects.items) {
+  for (const [at, object] of snapshot.objects.items.entries()) {
+    if (at % objectsAtOnce === 0) yield;
     const list = byKind.get(object.kind);
     if (list) list.push(object);
     else byKind.set(object.kind, [object]);
   }
-  const listOf = <T extends { metadata: Metadata }>(kind: string): T[] => {
-    const list = (byKind.get(kind) ?? []) as unknown as T[];
-    return list
-      .map((object) => ({ object, key: keyOf(object.metadata) }))
-      .sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0))
-      .map(({ object }) => object);
-  };
+  // Pods are ordered later, as the queue orders them; sorting a hundred thousand twice would be waste.
+  const pods = (byKind.get('Pod') ?? []) as readonly Pod[];
+  byKind.delete('Pod');
+  for (const [kind, list] of byKind) byKind.set(kind, yield* sortedByKey(list));
+  const listOf = <T extends { metadata: Metadata }>(kind: string): T[] => (byKind.get(kind) ?? []) as unknown as T[];
   // By name alone: these kinds have no namespace, whatever a hand-made manifest says.
   const mapOf = <T extends { metadata: Metadata }>(kind: string): Map<string, T> =>
     new Map(listOf<T>(kind).map((object) => [object.metadata.name, object]));
+  const nodes = mapOf<Node>('Node');
+  yield;
+  const nodeClaims = mapOf<NodeClaim>('NodeClaim');
+  yield;
   return {
-    // Pods are ordered later, as the queue orders them; sorting a hundred thousand twice would be waste.
-    pods: withDefaultSpread(byKind.get('Pod') ?? [], snapshot, listOf),
-    nodes: mapOf<Node>('Node'),
-    nodeClaims: mapOf<NodeClaim>('NodeClaim'),
+    pods: withDefaultSpread(pods, snapshot, listOf),
+    nodes,
+    nodeClaims,
     nodePools: mapOf<NodePool>('NodePool'),
     daemonSets: listOf<DaemonSet>('DaemonSet'),
     disruptionBudgets: listOf<PodDisruptionBudget>('PodDisruptionBudget'),
@@ -87,4 +93,12 @@ export function clusterObjects(snapshot: Snapshot): ClusterObjects {
     deviceClasses: mapOf<DeviceClass>('DeviceClass'),
     deviceTaintRules: listOf<DeviceTaintRule>('DeviceTaintRule'),
   };
+}
+
+function* sortedByKey(objects: readonly SnapshotObject[]): Sliced<SnapshotObject[]> {
+  const keyed = objects.map((object) => ({ object, key: keyOf(object.metadata) }));
+  const sorted = yield* sortInSlices(keyed, (left, right) =>
+    left.key < right.key ? -1 : left.key > right.key ? 1 : 0,
+  );
+  return sorted.map(({ object }) => object);
 }

@@ -1,4 +1,5 @@
 // The DaemonSets that will run on a node and have no pod there yet, by the rules new nodes are sized with.
+import { atOnce } from '../../base/index.ts';
 import { clusterObjects } from '../kube/cluster-objects.ts';
 import { isTerminal } from '../pods/pod-classes.ts';
 import { daemonsOf, runsOnNode } from '../pools/daemons.ts';
@@ -13,11 +14,11 @@ import { machinesOf } from './machines.ts';
 
 /** As `namespace/name`; of the snapshot's objects the node, its claim, its pods and the DaemonSets are looked at. */
 export function daemonsToCome(snapshot: Snapshot, nodeName: string): string[] {
-  const objects = clusterObjects(snapshot);
+  const objects = atOnce(clusterObjects(snapshot));
   const rules = labelRules(snapshot.provider);
   const table = new RequirementTable(rules.wellKnown);
   const resources = new ResourceTable();
-  const machine = machinesOf(snapshot, objects).find(({ node }) => node?.metadata.name === nodeName);
+  const machine = atOnce(machinesOf(snapshot, objects)).find(({ node }) => node?.metadata.name === nodeName);
   if (machine === undefined) return [];
   const here = objects.pods.filter((pod) => pod.spec?.nodeName === nodeName && !isTerminal(pod));
   const owners = new Set(here.flatMap(({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid)));

@@ -2,6 +2,7 @@
 // claim speaks for it, and until it is initialised its start-up taints and unreported resources are taken as they will be.
 
 import { annotation, label, taint } from '../../api/names.ts';
+import { type Sliced, sortInSlices } from '../../base/index.ts';
 import type { ClusterObjects } from '../kube/cluster-objects.ts';
 import { conditionIsTrue, type Labels, type Node, type NodeClaim, type Taint } from '../kube/objects.ts';
 import { isEphemeral, sameTaint } from '../kube/taints.ts';
@@ -26,12 +27,19 @@ export interface Machine {
 }
 
 /** Every machine that can take pods or is about to go: initialised ones first, then by name. */
-export function machinesOf(snapshot: Snapshot, objects: ClusterObjects): Machine[] {
+export function* machinesOf(snapshot: Snapshot, objects: ClusterObjects): Sliced<Machine[]> {
   const entries = snapshot.nodeState ?? derivedState(objects);
-  const machines = joined(entries, objects).map((entry) => machineOf(entry, objects));
-  return machines
-    .filter((machine) => machine !== undefined)
-    .sort((left, right) => Number(right.initialized) - Number(left.initialized) || (left.name < right.name ? -1 : 1));
+  yield;
+  const machines: Machine[] = [];
+  for (const entry of yield* joined(entries, objects)) {
+    const machine = machineOf(entry, objects);
+    if (machine !== undefined) machines.push(machine);
+    yield;
+  }
+  return yield* sortInSlices(
+    machines,
+    (left, right) => Number(right.initialized) - Number(left.initialized) || (left.name < right.name ? -1 : 1),
+  );
 }
 
 function derivedState(objects: ClusterObjects): NodeStateEntry[] {
@@ -43,7 +51,7 @@ function derivedState(objects: ClusterObjects): NodeStateEntry[] {
 }
 
 /** Entries about the same machine become one; a Node without a named claim finds it by provider id. */
-function joined(entries: readonly NodeStateEntry[], objects: ClusterObjects): NodeStateEntry[] {
+function* joined(entries: readonly NodeStateEntry[], objects: ClusterObjects): Sliced<NodeStateEntry[]> {
   const claimed = new Set(entries.map((entry) => entry.nodeClaim));
   const claimOf = new Map<string, string>();
   for (const claim of objects.nodeClaims.values()) {
@@ -53,6 +61,7 @@ function joined(entries: readonly NodeStateEntry[], objects: ClusterObjects): No
   const byProvider = new Map<string, NodeStateEntry>();
   const result: NodeStateEntry[] = [];
   for (const original of entries) {
+    yield;
     const providerID =
       original.providerID ??
       objects.nodes.get(original.node ?? '')?.spec?.providerID ??

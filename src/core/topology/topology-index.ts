@@ -3,7 +3,7 @@
 // there. Domains of a key are numbered, so that all groups on the key share the numbers.
 
 import { label } from '../../api/names.ts';
-import type { Sliced } from '../../base/index.ts';
+import { type Sliced, sortInSlices } from '../../base/index.ts';
 import { requiredLabel } from '../kube/label-selector.ts';
 import {
   type Labels,
@@ -105,7 +105,7 @@ export class TopologyIndex {
   private readonly selections = new Map<string, readonly TopologyGroup[]>();
   private readonly byLabel = new Map<string, TopologyGroup[]>();
   private readonly unlabelled: TopologyGroup[] = [];
-  private readonly counted = new WeakMap<Pod, readonly TopologyGroup[]>();
+  private readonly counted = new Map<Pod, readonly TopologyGroup[]>();
   private readonly offered: (ReadonlySet<string> | undefined)[] = [];
   private readonly context: TopologyIndexContext;
 
@@ -116,12 +116,13 @@ export class TopologyIndex {
       if (context.nodes.has(pod.spec?.nodeName ?? '')) bound.push(pod);
       yield;
     }
-    const owners = boundOwners(context, bound);
-    yield;
+    const owners = yield* boundOwners(context, bound);
     const index = new TopologyIndex(context);
     yield* index.startCounting();
-    for (const { group, node } of owners) index.count(group, node, index.counting);
-    yield;
+    for (const { group, node } of owners) {
+      index.count(group, node, index.counting);
+      yield;
+    }
     yield* index.countBound(bound);
     return index;
   }
@@ -348,14 +349,19 @@ export class TopologyIndex {
 }
 
 /** Required anti-affinity of pods that run keeps selected pods away from their domains. */
-function boundOwners(
+function* boundOwners(
   { groups, nodes }: TopologyIndexContext,
   bound: readonly Pod[],
-): { group: TopologyGroup; node: TopologyNode }[] {
+): Sliced<{ group: TopologyGroup; node: TopologyNode }[]> {
   const owners: { group: TopologyGroup; node: TopologyNode }[] = [];
-  const keepingAway = bound.filter((pod) => keepAwayTerms(pod).length > 0 && !isTerminal(pod));
+  const keepingAway: { pod: Pod; key: string }[] = [];
+  for (const pod of bound) {
+    yield;
+    if (keepAwayTerms(pod).length > 0 && !isTerminal(pod)) keepingAway.push({ pod, key: namespacedKey(pod.metadata) });
+  }
   // By name: the first group that refuses a pod is the reason that is reported, and must not depend on the order of objects.
-  for (const pod of keepingAway.sort(byKey)) {
+  for (const { pod } of yield* sortInSlices(keepingAway, (left, right) => (left.key < right.key ? -1 : 1))) {
+    yield;
     const node = nodes.get(pod.spec?.nodeName ?? '') as TopologyNode;
     for (const term of keepAwayTerms(pod)) {
       owners.push({ group: groups.affinity('antiAffinity', term, namespaceOf(pod), true), node });
@@ -366,8 +372,4 @@ function boundOwners(
 
 function keepAwayTerms(pod: Pod): readonly PodAffinityTerm[] {
   return pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-}
-
-function byKey(left: Pod, right: Pod): number {
-  return namespacedKey(left.metadata) < namespacedKey(right.metadata) ? -1 : 1;
 }
