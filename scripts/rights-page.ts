@@ -116,6 +116,7 @@ ${aligned([
   ['`PodDeletionCostManagement=true`', words(of('deletionCosts'))],
   ['`--ignore-dra-requests=false`', words(of('devices'))],
   ['`--scheduler-config`', words(of('defaultSpread'))],
+  ['`--dashboard-port`', words(of('dashboard'))],
 ])}`;
 }
 

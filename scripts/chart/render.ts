@@ -139,6 +139,7 @@ const conditions: Record<Circumstance, string> = {
   devices: 'include "kerf.plansDevices" .',
   defaultSpread: 'include "kerf.hasSchedulerConfig" .',
   deletionCosts: 'include "kerf.gate" (list . "podDeletionCostManagement" "PodDeletionCostManagement")',
+  dashboard: 'include "kerf.hasDashboard" .',
 };
 
 /** Which rights exist when. */

@@ -29,7 +29,7 @@ import {
 import { DecisionRing, jsonLog, kubeRecorder, prometheusMetrics } from '../telemetry/index.ts';
 import { assemble, stale, unsynced } from './assemble.ts';
 import { callerFields } from './caller.ts';
-import { type DashboardServer, type Finding, LiveView, serveDashboard, WhatIfs } from './dashboard/index.ts';
+import { type DashboardServer, type Finding, LiveView, serveDashboard, Usage, WhatIfs } from './dashboard/index.ts';
 import { serveEndpoints } from './endpoints.ts';
 import { collectWhenQuiet, growSlowly, watchMemory } from './memory-limit.ts';
 import { outageLog } from './outage-log.ts';
@@ -225,6 +225,7 @@ export async function runControllerProcess(
   let dashboard: DashboardServer | undefined;
   if (settings.dashboardPort > 0) {
     live = new LiveView({ context, touches, real: clock, decisions });
+    const usage = new Usage(client, clock);
     dashboard = await serveDashboard({
       context,
       live,
@@ -236,6 +237,7 @@ export async function runControllerProcess(
         notVisible: () => (isElected() || shadow !== undefined ? [] : [notLeading]),
       },
       ...(shadowReport !== undefined && { shadow: shadowReport }),
+      usage: () => usage.read(),
       real: clock,
       port: settings.dashboardPort,
       whatIfs: new WhatIfs({ context, live, real: clock, ...(options.validate && { validate: options.validate }) }),

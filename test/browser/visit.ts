@@ -5,6 +5,9 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Of whatever is waited for: a busy machine is many times slower than an idle one. */
+const patienceMs = 90_000;
+
 export interface Visit {
   page: Page;
   /** Console lines, errors, refusals of the content policy, requests to anyone else. */
@@ -16,6 +19,7 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
   // Axe is put in by the protocol, which the page's own policy would not allow; it is checked by a visit without axe.
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(patienceMs);
   const complaints: string[] = [];
   const origin = new URL(url).origin;
   page.on('console', (line) => complaints.push(`${line.type()}: ${line.text()}`));

@@ -281,7 +281,7 @@ describe('rights', () => {
     expect(rules.filter((rule) => /secrets|configmaps|\*/.test(rule))).toEqual([
       'kube-system: get configmaps. aws-auth',
     ]);
-    expect(rules.filter((rule) => /nodeoverlays|capacitybuffers|resourceclaims|kwok/.test(rule))).toEqual([]);
+    expect(rules.filter((rule) => /nodeoverlays|capacitybuffers|resourceclaims|metrics|kwok/.test(rule))).toEqual([]);
   });
 
   test.each([
@@ -291,6 +291,7 @@ describe('rights', () => {
       'watch capacitybuffers.autoscaling.x-k8s.io',
     ],
     ['settings: {clusterName: one, ignoreDRARequests: false}', 'list resourceclaims.resource.k8s.io'],
+    ['settings: {clusterName: one, dashboardPort: 8091}', 'list nodes.metrics.k8s.io'],
     ['settings: {clusterName: one, leaderElectionName: mine}', 'kube-system: update leases.coordination.k8s.io mine'],
     ['{provider: kwok, kwok: {fakeKubelets: true}}', 'patch pods/status.'],
     [

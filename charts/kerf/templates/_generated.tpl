@@ -114,6 +114,12 @@ rebootForRepair: RebootForRepair
   resources: [resourceslices, resourceclaims, deviceclasses, devicetaintrules]
   verbs: [get, list, watch]
 {{- end }}
+{{- if (include "kerf.hasDashboard" .) }}
+# What nodes really use, beside what pods request.
+- apiGroups: [metrics.k8s.io]
+  resources: [nodes]
+  verbs: [get, list]
+{{- end }}
 {{- if (not .Values.shadow.enabled) }}
 # What it writes.
 - apiGroups: [karpenter.sh]

@@ -32,6 +32,12 @@
 {{- include "kerf.given" (list . "SCHEDULER_CONFIG") | default (toString (.Values.settings.schedulerConfig | default "")) }}
 {{- end -}}
 
+{{- /* Not empty where the dashboard is served. */ -}}
+{{- define "kerf.hasDashboard" -}}
+{{- $port := include "kerf.given" (list . "DASHBOARD_PORT") | default (include "kerf.text" (list . .Values.settings.dashboardPort)) }}
+{{- if gt (int $port) 0 }}true{{ end }}
+{{- end -}}
+
 {{- /* (list context value): text as the process reads it. Values may hold templates; whole numbers stay whole. */ -}}
 {{- define "kerf.text" -}}
 {{- $root := index . 0 }}

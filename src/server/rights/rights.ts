@@ -12,7 +12,8 @@ export type Circumstance =
   | 'capacityBuffer'
   | 'devices'
   | 'defaultSpread'
-  | 'deletionCosts';
+  | 'deletionCosts'
+  | 'dashboard';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
@@ -58,6 +59,13 @@ export const clusterRights: readonly Right[] = [
     resources: ['resourceslices', 'resourceclaims', 'deviceclasses', 'devicetaintrules'],
     verbs: read,
     when: 'devices',
+  },
+  {
+    group: 'metrics.k8s.io',
+    resources: ['nodes'],
+    verbs: ['get', 'list'],
+    when: 'dashboard',
+    why: 'What nodes really use, beside what pods request.',
   },
   { group: aws, resources: ['ec2nodeclasses'], verbs: read, when: 'aws' },
   { group: kwok, resources: ['kwoknodeclasses'], verbs: read, when: 'kwok' },
@@ -204,7 +212,7 @@ export function rightsFor({ circumstances, lease, isShadow = false }: Installati
 
 /** What of the settings asks for rights of its own. */
 export function circumstancesOf(
-  { featureGates, ignoreDraRequests, defaultSpread }: CircumstantialSettings,
+  { featureGates, ignoreDraRequests, defaultSpread, dashboardPort }: CircumstantialSettings,
   provider: 'aws' | 'kwok',
 ): Set<Circumstance> {
   const gates: [string, Circumstance][] = [
@@ -217,6 +225,7 @@ export function circumstancesOf(
     ...gates.flatMap(([gate, circumstance]) => (featureGates[gate] === true ? [circumstance] : [])),
     ...(ignoreDraRequests ? [] : ['devices' as const]),
     ...(defaultSpread.length === 0 ? [] : ['defaultSpread' as const]),
+    ...(dashboardPort > 0 ? ['dashboard' as const] : []),
   ]);
 }
 
@@ -224,6 +233,7 @@ interface CircumstantialSettings {
   featureGates: Readonly<Record<string, boolean>>;
   ignoreDraRequests: boolean;
   defaultSpread: readonly unknown[];
+  dashboardPort: number;
 }
 
 /** Nothing of it changes anything. */
