@@ -37,7 +37,8 @@ export interface WaitingView {
 
 export interface WaitingInput {
   time: string;
-  plan: Plan;
+  /** Absent where no pod waits. */
+  plan?: Plan;
   /** Pods without a node. */
   pods: readonly Pod[];
   /** Of the pods that a claim under way was made for. */
@@ -50,9 +51,9 @@ const mostNames = 50;
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace ?? 'default'}/${metadata.name ?? ''}`;
 
 export function waitingView({ time, plan, pods, claimOf }: WaitingInput): WaitingView {
-  const refused = new Map(plan.unschedulable.map(({ pod, reasons }) => [pod, reasons]));
-  const planned = new Map(plan.newNodes.flatMap((node) => node.pods.map((pod) => [pod, node] as const)));
-  const placed = new Map(plan.existingNodes.flatMap(({ name, pods: own }) => own.map((pod) => [pod, name] as const)));
+  const refused = new Map(plan?.unschedulable.map(({ pod, reasons }) => [pod, reasons]));
+  const planned = new Map(plan?.newNodes.flatMap((node) => node.pods.map((pod) => [pod, node] as const)));
+  const placed = new Map(plan?.existingNodes.flatMap(({ name, pods: own }) => own.map((pod) => [pod, name] as const)));
   const groups = new Map<string, WaitingGroup>();
   for (const pod of pods) {
     const key = keyOf(pod);

@@ -234,7 +234,10 @@ inBrowser(
       await page.getByText('● live').waitFor();
       for (const path of pages) {
         await page.goto(`${url}/#/${path}`);
-        await page.getByText('Asking …').waitFor({ state: 'hidden' });
+        await page
+          .getByText(/^(Working out|Examining)/)
+          .first()
+          .waitFor({ state: 'hidden' });
         await page.waitForTimeout(250);
         expect([path, await violations(page)]).toEqual([path, []]);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

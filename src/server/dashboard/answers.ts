@@ -152,8 +152,12 @@ export async function podsDocument({ context }: AnswerParts, query: URLSearchPar
 }
 
 export async function waitingDocument({ live }: AnswerParts): Promise<object> {
+  const time = live.now();
+  const claimOf = (pod: string) => live.claimOf(pod);
+  // Where no pod waits there is nothing to plan for, and a plan of a large cluster takes seconds.
+  if (live.waitingPods().length === 0) return waitingView({ time, pods: [], claimOf });
   const plan = await live.looks.plan();
-  return waitingView({ time: live.now(), plan, pods: live.waitingPods(), claimOf: (pod) => live.claimOf(pod) });
+  return waitingView({ time: live.now(), plan, pods: live.waitingPods(), claimOf });
 }
 
 export async function poolsDocument({ context, live }: AnswerParts): Promise<{ items: PoolView[] }> {

@@ -5,7 +5,7 @@ import { moneyCauseTexts } from '../../view/money-text.ts';
 import type { CostView, SeriesView } from '../documents.ts';
 import { clockTime, counted, money, percent, perHour } from '../format.ts';
 import { Chart } from '../parts/chart.tsx';
-import { Copy, Empty, useDocument } from '../parts/parts.tsx';
+import { Copy, useDocument } from '../parts/parts.tsx';
 import { hrefOf } from '../route.ts';
 import { totals } from '../store.ts';
 import { wordingOf } from '../words.ts';
@@ -20,7 +20,18 @@ export function Cost() {
     5_000,
   );
   const { pricePerHour, goingPerHour, blockedPerHour } = totals.value;
-  if (data === undefined) return <Empty title={failed ?? 'Asking …'} />;
+  if (data === undefined) {
+    return (
+      <div class="page">
+        <dl class="figures">
+          <Figure name="now" value={perHour(pricePerHour)} note={`${monthly(pricePerHour)} a month`} />
+          <Figure name="going by itself" value={perHour(goingPerHour)} note="nodes to be removed or replaced" />
+          <Figure name="held, at most" value={perHour(blockedPerHour)} note="node by node; together perhaps less" />
+        </dl>
+        <p class="faint">{failed ?? 'Working out where it goes …'}</p>
+      </div>
+    );
+  }
   const { money: found, unpriced } = data;
   return (
     <div class="page">

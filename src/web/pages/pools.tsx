@@ -3,7 +3,7 @@ import type { PoolView } from '../documents.ts';
 import { counted, dayTime, perHour, span } from '../format.ts';
 import { Copy, Empty, useDocument } from '../parts/parts.tsx';
 import { hrefOf } from '../route.ts';
-import { timeMs } from '../store.ts';
+import { cluster, timeMs, version } from '../store.ts';
 import { type Wording, wordingFor } from '../words.ts';
 
 const sample = `apiVersion: karpenter.sh/v1
@@ -21,7 +21,7 @@ spec:
 
 export function Pools() {
   const { data, failed } = useDocument<{ items: PoolView[] }>('pools', 4_000);
-  if (data === undefined) return <Empty title={failed ?? 'Asking …'} />;
+  if (data === undefined) return <KnownPools failed={failed} />;
   if (data.items.length === 0) {
     return (
       <Empty title="There is no NodePool">
@@ -38,6 +38,35 @@ export function Pools() {
         {data.items.map((pool) => (
           <Pool key={pool.name} pool={pool} />
         ))}
+      </ul>
+    </div>
+  );
+}
+
+/** What the map knows of them, until the rest is worked out. */
+function KnownPools({ failed }: { failed: string | undefined }) {
+  void version.value;
+  const pools = new Map<string, { nodes: number; pricePerHour: number }>();
+  for (const { pool, pricePerHour } of cluster.shown?.nodes.values() ?? []) {
+    const known = pools.get(pool) ?? { nodes: 0, pricePerHour: 0 };
+    pools.set(pool, { nodes: known.nodes + 1, pricePerHour: known.pricePerHour + pricePerHour });
+  }
+  return (
+    <div class="page">
+      <h1>NodePools</h1>
+      <p class="faint">{failed ?? 'Working out limits, budgets and verdicts …'}</p>
+      <ul class="cards">
+        {[...pools]
+          .filter(([name]) => name !== '')
+          .map(([name, { nodes, pricePerHour }]) => (
+            <li key={name} class="card pool">
+              <div class="head">
+                <span class="name">{name}</span>
+                <a href={hrefOf('map', '', { q: `pool=${name}` })}>{counted(nodes, 'node')}</a>
+                <span>{perHour(pricePerHour)}</span>
+              </div>
+            </li>
+          ))}
       </ul>
     </div>
   );

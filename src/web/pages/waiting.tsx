@@ -107,8 +107,17 @@ const outcomes: Readonly<Record<string, { word: string; class: string }>> = {
   held: { word: 'needs no new node', class: 'settling' },
 };
 
+/** How long nodes took to join lately: half of them took no longer. */
+function usualSeconds(): number | undefined {
+  const seconds = recent.value
+    .flatMap(({ what, outcome }) => (what === 'launch' && outcome?.state === 'done' ? [outcome.seconds ?? 0] : []))
+    .sort((left, right) => left - right);
+  return seconds[Math.floor(seconds.length / 2)];
+}
+
 function Group({ group }: { group: WaitingGroup }) {
   const outcome = outcomes[group.outcome];
+  const usual = usualSeconds();
   return (
     <li class="card">
       <div class="head">
@@ -142,6 +151,7 @@ function Group({ group }: { group: WaitingGroup }) {
               {time !== undefined && <span class="faint"> {clockTime(time)}</span>}
             </li>
           ))}
+          {usual !== undefined && <li class="faint">nodes usually join after {span(usual * 1000)}</li>}
         </ol>
       )}
       <p class="faint pods">
