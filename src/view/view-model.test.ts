@@ -120,3 +120,14 @@ test('workloads that are gone are forgotten, and whoever follows comes to the sa
   expect(model.list('now').dictionaries.workload.length).toBeLessThan(6_000);
   expect([...model.rows()].map(({ cells }) => cells[0]?.workload)).toContain('batch/job-19999');
 });
+
+test('cells that were read later than the list do not mix up the words of what follows', () => {
+  const model = new ViewModel();
+  const cell = (workload: string): Cell => ({ workload, state: 'running', count: 1, cpu: 100, memory: 64 });
+  model.set(facts('a', 1), [cell('shop/web')]);
+  const shown = shownFrom(model.list('now'));
+  model.set(facts('b', 8), [cell('shop/new')]);
+  takeCells(shown, model.cells());
+  model.set(facts('c', 15), [cell('shop/newer')]);
+  expect(seen(follow(shown, model))).toEqual(seen(look(model)));
+});

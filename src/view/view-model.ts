@@ -154,7 +154,7 @@ export class ViewModel {
       kind: 'Delta',
       revision: upTo,
       totals: this.totals(),
-      words: this.wordsSince(revision, upTo),
+      ...this.wordsSince(revision, upTo),
       rows: rows.map(({ key, facts }) => [
         key,
         facts.name,
@@ -246,14 +246,20 @@ export class ViewModel {
     return Object.fromEntries(dictionaryNames.map((name) => [name, [...this.words[name]]])) as Dictionaries;
   }
 
-  private wordsSince(revision: number, upTo: number): Partial<Dictionaries> {
-    const words: Partial<Dictionaries> = {};
+  private wordsSince(revision: number, upTo: number): Pick<Delta, 'words' | 'wordsFrom'> {
+    const words: Delta['words'] = {};
+    const wordsFrom: Delta['wordsFrom'] = {};
     for (const name of dictionaryNames) {
+      // In the order in which they came.
       const since = this.since.get(name) ?? [];
-      const fresh = this.words[name].filter((_, at) => (since[at] ?? 0) > revision && (since[at] ?? 0) <= upTo);
-      if (fresh.length > 0) words[name] = fresh;
+      const first = since.findIndex((each) => each > revision);
+      if (first < 0) continue;
+      const fresh = this.words[name].slice(first).filter((_, at) => (since[first + at] ?? 0) <= upTo);
+      if (fresh.length === 0) continue;
+      words[name] = fresh;
+      wordsFrom[name] = first;
     }
-    return words;
+    return { words, wordsFrom };
   }
 
   private numberOf(name: DictionaryName, word: string): number {

@@ -82,8 +82,9 @@ export interface Delta {
   kind: 'Delta';
   revision: number;
   totals: Totals;
-  /** New words, to be put at the end of each dictionary. */
+  /** New words of each dictionary, and the number of the first: who has read further may know some of them. */
   words: Partial<Dictionaries>;
+  wordsFrom: Partial<Record<DictionaryName, number>>;
   /** key, name, words as numbers, figures. */
   rows: (string | number)[][];
   removed: number[];
@@ -147,7 +148,10 @@ export function takeCells(shown: Shown, { columns, dictionaries }: CellView): vo
 /** In place. A delta may be taken twice; one that is older than what is shown changes nothing. */
 export function takeDelta(shown: Shown, delta: Delta): void {
   for (const [name, words] of Object.entries(delta.words) as [DictionaryName, string[]][]) {
-    shown.dictionaries[name].push(...words);
+    const from = delta.wordsFrom[name] ?? shown.dictionaries[name].length;
+    words.forEach((word, at) => {
+      shown.dictionaries[name][from + at] = word;
+    });
   }
   for (const values of delta.rows) {
     const row = rowFrom(values, shown.dictionaries);

@@ -6,8 +6,11 @@ import { noTotals, shownFrom, takeCells, takeDelta } from '../view/wire.ts';
 import { read } from './api.ts';
 import type { Decision, Info, SeriesView, UsageView, WhatIfResult } from './documents.ts';
 
-/** Above so many nodes a map shows no single pods, and cells are not asked for. */
+/** Above so many nodes cells are asked for of the nodes in view alone. */
 const mostNodesWithCells = 2_000;
+/** As many as one question may name, and how often it is asked again. */
+const mostInView = 1_000;
+const inViewMs = 3_000;
 const mostDecisions = 500;
 const mostPoints = 240;
 
@@ -77,6 +80,33 @@ async function list(): Promise<void> {
   cluster.shown = shown;
   totals.value = shown.totals;
   version.value += 1;
+}
+
+let inView = { keys: '', atMs: 0, isAsking: false };
+
+/** Of a large cluster: what is on these nodes, which someone looks at closely. What is on others is forgotten. */
+export async function lookCloser(keys: readonly number[]): Promise<void> {
+  const { shown } = cluster;
+  if (shown === undefined || shown.nodes.size <= mostNodesWithCells || inView.isAsking) return;
+  if (keys.length === 0 || keys.length > mostInView) {
+    shown.cells.clear();
+    inView.keys = '';
+    return;
+  }
+  const text = keys.join();
+  if (text === inView.keys && Date.now() - inView.atMs < inViewMs) return;
+  inView.isAsking = true;
+  try {
+    const view = await read<CellView>(`cells?nodes=${text}`);
+    if (cluster.shown !== shown) return;
+    shown.cells.clear();
+    takeCells(shown, view);
+    version.value += 1;
+  } catch {
+    // The boxes say what is requested all the same; it is asked for again.
+  } finally {
+    inView = { keys: text, atMs: Date.now(), isAsking: false };
+  }
 }
 
 function follow(): void {

@@ -24,7 +24,7 @@ export interface DrawOptions {
   width: number;
 }
 
-const detail = { pods: 66, bands: 24 };
+export const detail = { pods: 66, bands: 24 };
 const font = '-apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 
 export function draw(context: CanvasRenderingContext2D, layout: Layout, options: DrawOptions): void {
@@ -208,7 +208,7 @@ function drawBands(
     x += width;
   }
   if (cells.length === 0 && row.pods > 0) {
-    context.fillStyle = palette.daemon;
+    context.fillStyle = palette.requested;
     const used = { cpu: row.cpuUsed, memory: row.memoryUsed };
     context.fillRect(area.x, area.y, Math.min(area.width, share(used) * area.width), area.height);
   }

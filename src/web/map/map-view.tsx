@@ -7,9 +7,9 @@ import { filterOf } from '../filter.ts';
 import { cores, counted, gibibytes, perHour, span } from '../format.ts';
 import { Empty } from '../parts/parts.tsx';
 import { route, setQuery } from '../route.ts';
-import { cluster, info, timeMs, totals, usage, version } from '../store.ts';
+import { cluster, info, lookCloser, timeMs, totals, usage, version } from '../store.ts';
 import { wordingFor } from '../words.ts';
-import { type ColourBy, draw, sentenceOf } from './draw.ts';
+import { type ColourBy, detail, draw, sentenceOf } from './draw.ts';
 import { type Box, boxAt, type GroupBy, type Layout, layOut, neighbour } from './layout.ts';
 import { MoneyBar } from './money-bar.tsx';
 import { NodePanel } from './node-panel.tsx';
@@ -260,6 +260,11 @@ function Canvas({ rows, selected }: { rows: readonly NodeRow[]; selected: string
       bottom: top + height,
       width: width + 4,
     });
+    const close = layout.boxes.filter(
+      (each) =>
+        each.nodes.length === 1 && each.height >= detail.bands && each.y < top + height && each.y + each.height > top,
+    );
+    void lookCloser(close.map(({ nodes }) => nodes[0]?.key ?? 0));
   };
   useEffect(() => {
     const handle = requestAnimationFrame(() => paint.current());

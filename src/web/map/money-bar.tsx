@@ -57,7 +57,7 @@ export function MoneyBar({ rows }: { rows: readonly NodeRow[] }) {
               <span class="words">
                 <span>{glyphs[part.class]}</span>
                 <b>{percent(share)}</b>
-                <span>{part.word}</span>
+                <span class="word">{part.word}</span>
               </span>
             </button>
           );

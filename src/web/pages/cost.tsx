@@ -32,7 +32,8 @@ export function Cost() {
       </div>
     );
   }
-  const { money: found, unpriced } = data;
+  // Shares are of what the answer counted, not of what is known by now.
+  const { money: found, unpriced, pricePerHour: total } = data;
   return (
     <div class="page">
       <dl class="figures">
@@ -47,7 +48,7 @@ export function Cost() {
         <Figure
           name="requested by no pod"
           value={perHour(data.notRequestedPerHour)}
-          note={pricePerHour === 0 ? '' : `${percent(data.notRequestedPerHour / pricePerHour)} of the price`}
+          note={total === 0 ? '' : `${percent(data.notRequestedPerHour / total)} of the price`}
         />
       </dl>
       {series !== undefined && series.times.length > 1 ? (
@@ -63,18 +64,18 @@ export function Cost() {
       <div class="columns cost-columns">
         <Held data={data} />
         {found !== undefined && <Between money={found} />}
-        <Shares title="by namespace" shares={data.byNamespace} total={pricePerHour}>
+        <Shares title="by namespace" shares={data.byNamespace} total={total}>
           <tr>
             <td class="faint">requested by no pod</td>
             <td />
             <td class="right">{perHour(data.notRequestedPerHour)}</td>
           </tr>
         </Shares>
-        <Shares title="by NodePool" shares={data.byPool} total={pricePerHour} link={(name) => `pool=${name}`} />
+        <Shares title="by NodePool" shares={data.byPool} total={total} link={(name) => `pool=${name}`} />
         <Shares
           title="by capacity type"
           shares={data.byCapacityType}
-          total={pricePerHour}
+          total={total}
           link={(name) => `capacity=${name}`}
         />
       </div>
