@@ -1,6 +1,6 @@
 // Lists of an account are read to their end: what stands on the second page is there all the same.
 import { expect, test } from 'vitest';
-import { accountQuestions, answerOf } from './questions.ts';
+import { accountQuestions, answerOf, furtherQuestions } from './questions.ts';
 
 type Clients = Parameters<typeof accountQuestions>[0];
 
@@ -67,4 +67,35 @@ test.each([
 test('a list without an end is a refusal, not half a list', async () => {
   const endless = Array.from({ length: 60 }, () => ({ accessEntries: ['a'], nextToken: 'again' }));
   expect(await answer({ ListAccessEntriesCommand: endless }, 'eks-list-access-entries')).toBeUndefined();
+});
+
+test("the role of the controller's association is asked for, that of others is not", async () => {
+  const associations = [
+    { clusterName: 'prod', associationId: 'a-1', namespace: 'kube-system', serviceAccount: 'karpenter' },
+    { clusterName: 'prod', associationId: 'a-2', namespace: 'kube-system', serviceAccount: 'aws-node' },
+  ];
+  const roleArn = 'arn:aws:iam::111122223333:role/KarpenterController';
+  const clients = clientsWith({ DescribePodIdentityAssociationCommand: [{ association: { roleArn } }] });
+  const [first, ...rest] = furtherQuestions(clients, {
+    name: 'eks-list-pod-identity-associations',
+    kind: 'answer',
+    body: { associations },
+  });
+  expect(rest).toEqual([]);
+  expect(first?.name).toBe('eks-describe-pod-identity-association-a-1');
+  expect(first && (await answerOf(first))).toMatchObject({ kind: 'answer', body: { association: { roleArn } } });
+});
+
+test("of a key that is the account's own, policy and grants are asked for by its ARN", () => {
+  const clients = clientsWith({});
+  const described = (KeyManager: string) => ({
+    name: 'kms-describe-key-volumes',
+    kind: 'answer' as const,
+    body: { KeyMetadata: { KeyId: '1', Arn: 'arn:1', KeyManager } },
+  });
+  expect(furtherQuestions(clients, described('CUSTOMER')).map(({ name }) => name)).toEqual([
+    'kms-get-key-policy-1',
+    'kms-list-grants-1',
+  ]);
+  expect(furtherQuestions(clients, described('AWS'))).toEqual([]);
 });

@@ -14,8 +14,10 @@ import {
 import {
   DescribeAccessEntryCommand,
   DescribeClusterCommand,
+  DescribePodIdentityAssociationCommand,
   ListAccessEntriesCommand,
   ListPodIdentityAssociationsCommand,
+  type PodIdentityAssociationSummary,
 } from '@aws-sdk/client-eks';
 import {
   GetInstanceProfileCommand,
@@ -136,10 +138,13 @@ export function accountQuestions(
 
 /** More rules than this say the same. */
 const mostRules = 20;
+/** One is the controller's; others are left over. */
+const mostAssociations = 5;
 
-/** What an answer leads to: where the rules of EventBridge send what concerns instances, and who may use a key. */
-export function furtherQuestions({ json }: AccountClients, answer: AccountAnswer): AccountQuestion[] {
+/** What an answer leads to: the role of an association, where rules of EventBridge send, and who may use a key. */
+export function furtherQuestions({ eks, json }: AccountClients, answer: AccountAnswer): AccountQuestion[] {
   if (answer.kind !== 'answer') return [];
+  if (answer.name === 'eks-list-pod-identity-associations') return associationQuestions(eks, answer.body);
   if (answer.name === 'ec2-get-ebs-default-kms-key-id') return defaultKeyQuestions(json, answer.body);
   if (answer.name.startsWith('kms-describe-key')) return keyQuestions(json, answer.body);
   if (answer.name !== 'events-list-rules') return [];
@@ -149,6 +154,18 @@ export function furtherQuestions({ json }: AccountClients, answer: AccountAnswer
     .map(({ Name = '' }) => ({
       name: `events-list-targets-by-rule-${Name}`,
       ask: () => allPages('Targets', (page) => json.ask('events', 'ListTargetsByRule', { Rule: Name, ...page })),
+    }));
+}
+
+/** Which role an association gives to the controller: the list does not say. */
+function associationQuestions(eks: AwsClients['eks'], body: object): AccountQuestion[] {
+  const { associations = [] } = body as { associations?: PodIdentityAssociationSummary[] };
+  return associations
+    .filter(({ serviceAccount = '' }) => /karpenter|kerf/.test(serviceAccount))
+    .slice(0, mostAssociations)
+    .map(({ clusterName, associationId = '' }) => ({
+      name: `eks-describe-pod-identity-association-${associationId}`,
+      ask: () => eks.send(new DescribePodIdentityAssociationCommand({ clusterName, associationId })),
     }));
 }
 

@@ -134,7 +134,11 @@ describe('the policies and the code agree', () => {
     const optional = actionsOf([JSON.parse(await iam('policy', ...here, '--only', 'LaunchChecks')) as Document]);
     const granted = actionsOf(Object.values(await policies()));
     /** Asked by the doctor alone, with the rights of the person who calls it. */
-    const ofDoctor = new Set(['eks:ListPodIdentityAssociations', 'iam:ListOpenIDConnectProviders']);
+    const ofDoctor = new Set([
+      'eks:DescribePodIdentityAssociation',
+      'eks:ListPodIdentityAssociations',
+      'iam:ListOpenIDConnectProviders',
+    ]);
     /** Signed requests without a command. */
     const signed = [
       'events:ListRules',

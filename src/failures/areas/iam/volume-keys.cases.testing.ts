@@ -134,4 +134,24 @@ export const volumeKeyCases: readonly FailureCase[] = [
     },
     confidence: 'certain',
   },
+  ...['Admin', 'KarpenterController'].map(
+    (role): FailureCase => ({
+      id: 'iam/ebs-kms-key-denied',
+      name: `a policy for ${role}, where the role of the controller stands in its association`,
+      ...(role === 'Admin' ? { confidence: 'certain' } : { nearMiss: true }),
+      objects: [...launcher.slice(0, 1), nodeClass({ blockDeviceMappings: [{ ebs: { kmsKeyID: volumeKey } }] })],
+      aws: {
+        'eks-describe-pod-identity-association-a': {
+          association: {
+            namespace: 'kube-system',
+            serviceAccount: 'karpenter',
+            roleArn: 'arn:aws:iam::111122223333:role/KarpenterController',
+          },
+        },
+        'kms-get-key-policy-0a1b2c3d-1': policyFor(`arn:aws:iam::111122223333:role/${role}`),
+        'kms-list-grants-0a1b2c3d-1': { Grants: [] },
+      },
+      cluster: { region: 'eu-west-1', accountId: '111122223333' },
+    }),
+  ),
 ];
