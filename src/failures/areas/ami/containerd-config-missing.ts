@@ -40,6 +40,15 @@ export const containerdConfigMissing: Failure = {
       where: ['node', 'asked'],
       until: ['registered', 'nodeReady'],
     },
+    // Bottlerocket refuses settings that its release does not have, or has as another type.
+    {
+      words: ['early-boot-config', 'bottlerocket userdata configuration'],
+      pattern:
+        /early-boot-config.{0,120}Error PATCHing '?\/settings.{0,300}|Failed to start Bottlerocket userdata configuration/i,
+      confidence: 'likely',
+      where: ['node', 'asked'],
+      until: ['registered', 'nodeReady'],
+    },
     // User data of one generation on an image of another: a NodeConfig run as a script, bootstrap.sh where nodeadm does it.
     {
       words: ['command not found', 'removed from al2023'],
@@ -48,16 +57,25 @@ export const containerdConfigMissing: Failure = {
       until: ['registered', 'nodeReady'],
     },
   ],
-  fromText: (sightings) => [
-    foundIn(sightings, {
-      summary:
-        'The bootstrap stops because the image lacks files that it expects: image and family do not belong together.',
-      fix: [
-        'kubectl get ec2nodeclass -o custom-columns=NAME:.metadata.name,FAMILY:.spec.amiFamily,AMIS:.status.amis[*].name  # the family must be that of the image',
-        'spec.amiSelectorTerms: [{alias: al2023@latest}] selects an image and its family together; with an image of your own: amiFamily: Custom and complete spec.userData.',
-      ],
-    }),
-  ],
+  fromText(sightings) {
+    const isRefused = sightings.every(({ text }) => /bottlerocket|early-boot-config|unknown flag/i.test(text));
+    return [
+      foundIn(sightings, {
+        summary: isRefused
+          ? 'The bootstrap stops because the image does not accept the settings or flags that it is given: user data and image do not belong together.'
+          : 'The bootstrap stops because the image lacks files that it expects: image and family do not belong together.',
+        fix: [
+          'kubectl get ec2nodeclass -o custom-columns=NAME:.metadata.name,FAMILY:.spec.amiFamily,AMIS:.status.amis[*].name  # the family must be that of the image',
+          ...(isRefused
+            ? [
+                'Correct spec.userData of the EC2NodeClass: the line above names the setting or flag that this image refuses.',
+              ]
+            : []),
+          'spec.amiSelectorTerms: [{alias: al2023@latest}] selects an image and its family together; with an image of your own: amiFamily: Custom and complete spec.userData.',
+        ],
+      }),
+    ];
+  },
   explains: [
     'registration/undiagnosed-timeout',
     'init/cni-not-initialised',
