@@ -97,3 +97,17 @@ test('without the right to read Events launches are still there, and the page sa
   expect([...ring.all()]).toHaveLength(1);
   expect(problems).toEqual(['events is forbidden']);
 });
+
+test('what is reported on a NodeClaim and on its Node is one decision', async () => {
+  const at = '2026-01-01T10:03:00Z';
+  const { ring, outside } = made([], () => [
+    event('e1', 'DisruptionTerminating', at, { message: 'Disrupting Node: Empty' }),
+    event('e2', 'DisruptionTerminating', at, {
+      message: 'Disrupting NodeClaim: Empty',
+      involvedObject: { kind: 'NodeClaim', name: 'default-1' },
+    }),
+    event('e3', 'DisruptionTerminating', '2026-01-01T10:04:00Z', { message: 'Disrupting Node: Empty' }),
+  ]);
+  await outside.look();
+  expect([...ring.all()].map(({ objects }) => objects[0]?.name)).toEqual(['default-1', 'node-1']);
+});

@@ -69,9 +69,13 @@ export class OutsideDecisions {
     const found: { time: string; key: string; draft: DecisionDraft }[] = [];
     for (const claim of this.options.claims()) found.push(launchOf(claim));
     try {
-      for (const event of await this.events()) {
+      const reported = (await this.events()).filter(isOfAutoscaler);
+      const ofClaims = new Set(reported.filter(isAbout('NodeClaim')).map(gistOf));
+      for (const event of reported) {
         const what = kinds[event.reason ?? ''];
-        if (what !== undefined && isOfAutoscaler(event)) found.push(decisionOf(event, what));
+        // What is decided about a machine is reported twice, on its NodeClaim and on its Node.
+        if (what === undefined || (isAbout('Node')(event) && ofClaims.has(gistOf(event)))) continue;
+        found.push(decisionOf(event, what));
       }
       onProblem(undefined);
     } catch (error) {
@@ -130,10 +134,22 @@ export class OutsideDecisions {
 const isOfAutoscaler = ({ source, reportingComponent }: KubeEvent): boolean =>
   /karpenter|kerf/.test(`${source?.component ?? ''} ${reportingComponent ?? ''}`);
 
+const isAbout =
+  (kind: string) =>
+  ({ involvedObject }: KubeEvent): boolean =>
+    involvedObject?.kind === kind;
+
+const timeOf = ({ lastTimestamp, eventTime, firstTimestamp, metadata }: KubeEvent): string =>
+  lastTimestamp ?? eventTime ?? firstTimestamp ?? metadata.creationTimestamp ?? '';
+
+/** The same for both events about one machine. */
+const gistOf = (event: KubeEvent): string =>
+  `${timeOf(event)} ${event.reason} ${event.message?.replace('NodeClaim', 'Node')}`;
+
 function decisionOf(event: KubeEvent, what: DecisionDraft['what']) {
   const { reason = '', message = '', involvedObject = {}, metadata } = event;
   const { kind = '', name = '', namespace } = involvedObject;
-  const time = event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp ?? metadata.creationTimestamp ?? '';
+  const time = timeOf(event);
   const objects = [{ kind, name, ...(namespace !== undefined && namespace !== '' && kind === 'Pod' && { namespace }) }];
   const pods = kind === 'Pod' ? { pods: { count: 1, names: [`${namespace ?? ''}/${name}`] } } : {};
   const draft: DecisionDraft = { what, objects, reasons: [{ code: reason, message }], ...pods };

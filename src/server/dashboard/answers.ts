@@ -161,6 +161,8 @@ export async function waitingDocument({ live }: AnswerParts): Promise<object> {
 }
 
 export async function poolsDocument({ context, live }: AnswerParts): Promise<{ items: PoolView[] }> {
+  // A pool is what its nodes are: before the first verdicts it would seem to have none.
+  if (live.allVerdicts().length === 0) await live.judged();
   const { round } = await live.looks.look();
   const { cluster } = context;
   const verdicts = live.allVerdicts();

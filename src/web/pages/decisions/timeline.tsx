@@ -48,7 +48,8 @@ export function Timeline({ decisions, selected }: { decisions: readonly Decision
   const dragged = useSignal<[from: number, to: number] | undefined>(undefined);
   const chosen = windowNow();
   const times = decisions.map(({ time }) => Date.parse(time));
-  const whole = { fromMs: Math.min(timeMs.value - 60_000, ...times), toMs: timeMs.value };
+  // Of a recording, and of what was when one has gone back, more is known than has happened at the moment that is shown.
+  const whole = { fromMs: Math.min(timeMs.value - 60_000, ...times), toMs: Math.max(timeMs.value, ...times) };
   const { fromMs, toMs } = chosen ?? whole;
   const scale = timeScale(times, fromMs, toMs, width);
   const isShown = ({ time }: Decision): boolean => Date.parse(time) >= fromMs && Date.parse(time) <= toMs;
@@ -116,6 +117,17 @@ export function Timeline({ decisions, selected }: { decisions: readonly Decision
             ))}
           </g>
         ))}
+        {timeMs.value < toMs && timeMs.value >= fromMs && (
+          <line
+            class="moment"
+            x1={scale.x(timeMs.value)}
+            x2={scale.x(timeMs.value)}
+            y1={0}
+            y2={lanes.length * rowHeight}
+          >
+            <title>the moment that is shown</title>
+          </line>
+        )}
         {dragged.value !== undefined && (
           <rect
             class="brush"
@@ -134,7 +146,7 @@ export function Timeline({ decisions, selected }: { decisions: readonly Decision
       <figcaption class="faint">
         <span>{clockTime(fromMs)}</span>
         <span class="zoom" role="group" aria-label="Part of the time">
-          {scale.folds.length > 0 && <span>hatched: nothing happened</span>}
+          {scale.folds.length > 0 && <span>shaded: nothing happened</span>}
           <button type="button" class="small" aria-label="Longer" title="a longer time" onClick={() => zoom(2)}>
             −
           </button>
