@@ -1,7 +1,7 @@
 // Clusters after a migration that stopped half-way, and keys that launches may not use: the one thing to change, among what
 // is right and what only follows from it.
-import { describe, test } from 'vitest';
-import { condition, minutesAgo, object } from '../case.testing.ts';
+import { describe, expect, test } from 'vitest';
+import { condition, diagnoseCase, minutesAgo, object } from '../case.testing.ts';
 import { add, expectCauses, type FieldCluster, get, healthy, waitingPod } from './field.testing.ts';
 
 const webhook = (namespace: string, failurePolicy = 'Fail'): object =>
@@ -107,4 +107,17 @@ describe('the key of volumes', () => {
     ],
     ['names someone by a unique id', allow('AROAEXAMPLEID')],
   ])('%s: nothing is found', (_, statement) => expectCauses(encrypted(statement), []));
+
+  test('whose policy may not be read is not judged, and what that needs is said', () => {
+    const cluster = encrypted({});
+    delete cluster.aws['kms-get-key-policy-0a1b'];
+    const refusal = 'An error occurred (AccessDeniedException) when calling the GetKeyPolicy operation: not you';
+    const { findings, checks } = diagnoseCase({ ...cluster, refused: { 'kms-get-key-policy-0a1b': refusal } });
+    expect(findings.filter(({ severity }) => severity !== 'low')).toEqual([]);
+    expect(checks).toContainEqual({
+      id: 'iam/ebs-kms-key-denied',
+      outcome: 'not made',
+      needs: 'kms:GetKeyPolicy, or aws/kms-get-key-policy.json',
+    });
+  });
 });
