@@ -434,4 +434,10 @@ export const schedulingCases: readonly FailureCase[] = [
     instead: 'iam/spot-service-linked-role-missing',
     text: 'launching nodeclaim, creating instance, with fleet error(s), AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.',
   },
+  {
+    id: 'scheduling/zone-locked-no-offering',
+    name: 'zones of a pod that exclude each other',
+    text: 'Could not schedule pod, incompatible with provisioner "default", incompatible requirements, key topology.kubernetes.io/zone, topology.kubernetes.io/zone DoesNotExist not in topology.kubernetes.io/zone In [eu-central-1a eu-central-1b]',
+    confidence: 'likely',
+  },
 ];

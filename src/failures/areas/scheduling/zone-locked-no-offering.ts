@@ -37,6 +37,13 @@ export const zoneLockedNoOffering: Failure = {
       confidence: 'likely',
       where: ['asked', 'cli'],
     },
+    // What is left of two zones that exclude each other: volumes of one pod in different zones, or a selector beside a volume.
+    {
+      words: ['zone doesnotexist not in'],
+      pattern: /topology\.kubernetes\.io\/zone DoesNotExist not in topology\.kubernetes\.io\/zone/i,
+      confidence: 'likely',
+      until: ['launched'],
+    },
     {
       words: ['required offering'],
       pattern: /(?:volume|pv|persistentvolume|PVC)\b.{0,120}(?:zone|us-|eu-|ap-).{0,200}required offering/i,
