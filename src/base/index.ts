@@ -1,3 +1,4 @@
+export { AlarmedTimers } from './alarmed-timers.ts';
 export {
   addBit,
   type Bitset,

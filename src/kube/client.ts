@@ -1,5 +1,4 @@
 // The Kube port on a real API server.
-import type { Clock, RateLimit } from '../base/index.ts';
 import {
   type CallOptions,
   type DeleteOptions,
@@ -16,13 +15,12 @@ import {
   type WatchOptions,
   type WriteOptions,
 } from '../ports/index.ts';
-import type { ClusterAccess } from './access.ts';
 import { checkedList, checkedObject, isNamed, notAnAnswer } from './answer-check.ts';
 import { JsonLines } from './json-lines.ts';
 import { managedFieldsOf } from './managed-fields.ts';
 import { placeOf, type Query, withQuery } from './paths.ts';
 import { errorFromStatus } from './status.ts';
-import { type Call, type RequestFacts, Transport } from './transport.ts';
+import { type Call, Transport, type TransportOptions } from './transport.ts';
 
 export interface PodLogOptions extends CallOptions {
   container: string;
@@ -31,21 +29,7 @@ export interface PodLogOptions extends CallOptions {
   isPrevious?: boolean;
 }
 
-export interface KubeClientOptions {
-  access: ClusterAccess;
-  clock: Clock;
-  /** `kerf/<version>`. */
-  userAgent: string;
-  rateLimit: RateLimit;
-  callTimeoutMs?: number;
-  totalTimeoutMs?: number;
-  /** Asked right before a write is sent, after every wait: false refuses it. */
-  mayWrite?: () => boolean;
-  /** Receives the server's time with every answer. */
-  onServerTime?: (serverMs: number) => void;
-  /** Receives every request sent, repeats included. */
-  onRequest?: (facts: RequestFacts) => void;
-}
+export type KubeClientOptions = TransportOptions;
 
 const patchTypes = {
   merge: 'application/merge-patch+json',

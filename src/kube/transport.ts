@@ -37,6 +37,7 @@ export interface Call {
 export interface TransportOptions {
   access: ClusterAccess;
   clock: Clock;
+  /** `kerf/<version>`. */
   userAgent: string;
   rateLimit: RateLimit;
   /** How long a call may go without progress: until the answer starts, and between two pieces of it. */

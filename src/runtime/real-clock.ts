@@ -1,7 +1,7 @@
 // The clock of the machine: `now` is its wall clock as it is, right again as soon as someone corrects it; lengths of time
 // and timers go by the monotonic clock, which no one sets. That one stands still while a machine is suspended: who must not
 // under-count then (a leader's own term) looks at both.
-import { type AbortSignalLike, type Clock, sleepWith, type Timer, TimerQueue } from '../base/index.ts';
+import { type AbortSignalLike, AlarmedTimers, type Clock, sleepWith, type Timer } from '../base/index.ts';
 
 /** A turn of the event loop longer than this is long: whoever works breathes then. */
 const turnMs = 10;
@@ -12,9 +12,7 @@ const timersPerLook = 64;
 const longestTimeoutMs = 2 ** 31 - 1;
 
 export class RealClock implements Clock {
-  private readonly timers = new TimerQueue();
-  private armed: NodeJS.Timeout | undefined;
-  private armedForMs = Number.POSITIVE_INFINITY;
+  private readonly timers = new AlarmedTimers((dueMs) => this.alarm(dueMs));
   private turnStartMs = performance.now();
   private nextTurn: Promise<void> | undefined;
 
@@ -27,15 +25,7 @@ export class RealClock implements Clock {
   }
 
   after(delayMs: number, task: () => void): Timer {
-    const timer = this.timers.add(this.elapsed() + Math.max(0, delayMs), task);
-    this.arm();
-    return {
-      dispose: () => {
-        timer.dispose();
-        // Without timers there must be no timeout either: it would keep the process alive.
-        if (this.timers.nextDueMs() === undefined) this.disarm();
-      },
-    };
+    return this.timers.add(this.elapsed() + Math.max(0, delayMs), task);
   }
 
   sleep(delayMs: number, signal?: AbortSignalLike): Promise<void> {
@@ -56,23 +46,14 @@ export class RealClock implements Clock {
     return this.nextTurn;
   }
 
-  private arm(): void {
-    const dueMs = this.timers.nextDueMs();
-    if (dueMs === undefined || dueMs >= this.armedForMs) return;
-    this.disarm();
-    this.armedForMs = dueMs;
+  private alarm(dueMs: number): Timer {
     const delayMs = Math.min(longestTimeoutMs, Math.max(0, Math.ceil(dueMs - this.elapsed())));
-    this.armed = setTimeout(() => this.fire(), delayMs);
-  }
-
-  private disarm(): void {
-    clearTimeout(this.armed);
-    this.armed = undefined;
-    this.armedForMs = Number.POSITIVE_INFINITY;
+    const timeout = setTimeout(() => this.fire(), delayMs);
+    return { dispose: () => clearTimeout(timeout) };
   }
 
   private fire(): void {
-    this.disarm();
+    this.timers.disarm();
     // Only what was due on entry: a task that sets a timer for now must not starve the event loop.
     const nowMs = this.elapsed();
     let fired = 0;
@@ -83,7 +64,7 @@ export class RealClock implements Clock {
         if (++fired % timersPerLook === 0 && this.elapsed() - nowMs >= turnMs) break;
       }
     } finally {
-      this.arm();
+      this.timers.arm();
     }
   }
 }

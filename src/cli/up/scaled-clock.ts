@@ -8,7 +8,7 @@
 // 3. What cannot be caught up with is let go: time goes on at its pace from where it is.
 // 4. Paused, or at another speed, time goes on from where it is: nothing is skipped, nothing happens twice.
 import { setImmediate as settle } from 'node:timers/promises';
-import { type AbortSignalLike, type Clock, sleepWith, type Timer, TimerQueue } from '../../base/index.ts';
+import { type AbortSignalLike, AlarmedTimers, type Clock, sleepWith, type Timer } from '../../base/index.ts';
 
 /** How far behind, in time of the machine, the cluster may be before it gives up catching up. */
 const longestLagMs = 500;
@@ -22,13 +22,11 @@ export class ScaledClock implements Clock {
   private readonly real: Clock;
   private pace: number;
   private isPaused = false;
-  private readonly timers = new TimerQueue();
+  private readonly timers = new AlarmedTimers((dueMs) => this.alarm(dueMs));
   /** The moment from which time is counted: the cluster's, and the machine's. */
   private startMs: number;
   private realStartMs: number;
   private lastMs: number;
-  private armed: Timer | undefined;
-  private armedForMs = Number.POSITIVE_INFINITY;
   private running = false;
 
   constructor(real: Clock, speed: number, startMs = real.now()) {
@@ -73,15 +71,7 @@ export class ScaledClock implements Clock {
   }
 
   after(delayMs: number, task: () => void): Timer {
-    const timer = this.timers.add(this.now() + Math.max(0, delayMs), task);
-    this.arm();
-    return {
-      dispose: () => {
-        timer.dispose();
-        // Nothing to wait for must not keep the process alive.
-        if (this.timers.nextDueMs() === undefined) this.disarm();
-      },
-    };
+    return this.timers.add(this.now() + Math.max(0, delayMs), task);
   }
 
   sleep(delayMs: number, signal?: AbortSignalLike): Promise<void> {
@@ -103,26 +93,17 @@ export class ScaledClock implements Clock {
   }
 
   private rearm(): void {
-    this.disarm();
-    this.arm();
+    this.timers.disarm();
+    this.timers.arm();
   }
 
-  private arm(): void {
-    const dueMs = this.timers.nextDueMs();
-    if (this.running || this.isPaused || dueMs === undefined || dueMs >= this.armedForMs) return;
-    this.disarm();
-    this.armedForMs = dueMs;
-    this.armed = this.real.after((dueMs - this.pacedMs()) / this.pace, () => void this.run());
-  }
-
-  private disarm(): void {
-    this.armed?.dispose();
-    this.armed = undefined;
-    this.armedForMs = Number.POSITIVE_INFINITY;
+  private alarm(dueMs: number): Timer | undefined {
+    if (this.running || this.isPaused) return undefined;
+    return this.real.after((dueMs - this.pacedMs()) / this.pace, () => void this.run());
   }
 
   private async run(): Promise<void> {
-    this.disarm();
+    this.timers.disarm();
     this.running = true;
     try {
       for (let next = this.next(); next !== undefined; next = this.next()) {
@@ -131,7 +112,7 @@ export class ScaledClock implements Clock {
       }
     } finally {
       this.running = false;
-      this.arm();
+      this.timers.arm();
     }
   }
 

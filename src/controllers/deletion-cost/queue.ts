@@ -4,7 +4,8 @@
 import { annotation } from '../../api/index.ts';
 import { isKubeError, resources } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
-import { type Controller, type ControllerContext, concurrencyFor } from '../context.ts';
+import { AskedFor } from '../asked-for.ts';
+import type { Controller, ControllerContext } from '../context.ts';
 import { costOn, textOf } from './cost-text.ts';
 
 /** What the ranking and the queue need to know of a pod. */
@@ -19,11 +20,9 @@ interface Wanted {
 }
 
 export class DeletionCostQueue {
-  readonly controller: Controller;
   private readonly context: ControllerContext;
-  private readonly wanted = new Map<string, Wanted>();
+  private readonly wanted: AskedFor<Wanted>;
   private readonly writes;
-  private wake: ((key: string) => void) | undefined;
 
   constructor(context: ControllerContext) {
     this.context = context;
@@ -32,17 +31,11 @@ export class DeletionCostQueue {
       help: 'Deletion costs written on pods, by what came of it.',
       labels: ['result'],
     });
-    this.controller = {
-      name: 'pod.deletioncost.queue',
-      sources: [],
-      listen: (wake) => {
-        this.wake = wake;
-        for (const key of this.wanted.keys()) wake(key);
-      },
-      concurrency: concurrencyFor(context.settings, 100, 5_000),
-      backoff: { baseMs: 100, maxMs: 10_000 },
-      reconcile: (key) => this.write(key),
-    };
+    this.wanted = new AskedFor<Wanted>('pod.deletioncost.queue', context.settings, (key) => this.write(key));
+  }
+
+  get controller(): Controller {
+    return this.wanted.controller;
   }
 
   /** The pods should carry this rank, or none. */
@@ -50,8 +43,7 @@ export class DeletionCostQueue {
     for (const { metadata } of pods) {
       const { namespace = '', name, uid = '' } = metadata;
       const key = `${namespace}/${name}`;
-      this.wanted.set(`${key}/${uid}`, { key, uid, cost: textOf(rank) });
-      this.wake?.(`${key}/${uid}`);
+      this.wanted.ask(`${key}/${uid}`, { key, uid, cost: textOf(rank) });
     }
   }
 
@@ -61,9 +53,7 @@ export class DeletionCostQueue {
     const result = await this.tryToWrite(wanted);
     this.writes.add({ result });
     if (result === 'error') return { kind: 'retry' };
-    // Asked for something else meanwhile: that is written next.
-    if (this.wanted.get(id) === wanted) this.wanted.delete(id);
-    else this.wake?.(id);
+    this.wanted.drop(id, wanted);
     return done;
   }
 

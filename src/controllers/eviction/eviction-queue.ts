@@ -12,7 +12,8 @@ import { conditionOf } from '../../base/index.ts';
 import { isKubeError, type KubeError, type Pod } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
 import { isEvictable } from '../../state/index.ts';
-import { again, type Controller, type ControllerContext, concurrencyFor } from '../context.ts';
+import { AskedFor } from '../asked-for.ts';
+import { again, type Controller, type ControllerContext } from '../context.ts';
 import { aboutNode, aboutPod } from '../event-subjects.ts';
 
 /** After so long an evicted pod is looked at again: the watch has long reported that it ends, unless something is wrong. */
@@ -25,12 +26,10 @@ interface Wanted {
 }
 
 export class EvictionQueue {
-  readonly controller: Controller;
   private readonly context: ControllerContext;
-  private readonly wanted = new Map<string, Wanted>();
+  private readonly wanted: AskedFor<Wanted>;
   private readonly requests;
   private readonly drained;
-  private wake: ((key: string) => void) | undefined;
 
   constructor(context: ControllerContext) {
     this.context = context;
@@ -44,17 +43,11 @@ export class EvictionQueue {
       help: 'Pods evicted from nodes that go, by why the node goes.',
       labels: ['reason'],
     });
-    this.controller = {
-      name: 'eviction-queue',
-      sources: [],
-      listen: (wake) => {
-        this.wake = wake;
-        for (const key of this.wanted.keys()) wake(key);
-      },
-      concurrency: concurrencyFor(context.settings, 100, 5_000),
-      backoff: { baseMs: 100, maxMs: 10_000 },
-      reconcile: (key) => this.evict(key),
-    };
+    this.wanted = new AskedFor<Wanted>('eviction-queue', context.settings, (key) => this.evict(key));
+  }
+
+  get controller(): Controller {
+    return this.wanted.controller;
   }
 
   /** Pods that are being evicted already stay where they are in their waits. */
@@ -62,9 +55,7 @@ export class EvictionQueue {
     for (const { metadata } of pods) {
       const { namespace = '', name = '', uid = '' } = metadata;
       const key = `${namespace}/${name}/${uid}`;
-      if (this.wanted.has(key)) continue;
-      this.wanted.set(key, { namespace, name, uid });
-      this.wake?.(key);
+      if (this.wanted.get(key) === undefined) this.wanted.ask(key, { namespace, name, uid });
     }
   }
 
@@ -119,7 +110,7 @@ export class EvictionQueue {
   }
 
   private drop(key: string): Outcome {
-    this.wanted.delete(key);
+    this.wanted.drop(key);
     return done;
   }
 
