@@ -33,10 +33,13 @@ test.each<[string, (round: number) => Partial<Sample>]>([
   ['maps of i-#', (round) => ({ maps: { 'i-#': 10 + round * 20 } })],
   ['maps of new-#', (round) => ({ maps: { 'new-#': round * 20 } })],
   ['sets of #', (round) => ({ sets: { '#': round * 2_000 } })],
+  ['maps of d-#', (round) => ({ maps: { 'd-#': round * 1_000 } })],
 ])('%s that grows is reported', (what, change) => {
   expect(growth(rising(change)).join()).toContain(what);
 });
 
 test('a memory that is bounded by a number may fill', () => {
   expect(growth(rising((round) => ({ sets: { '#': round * 100 } })))).toEqual([]);
+  const event = '["karpenter.sh/v#","NodePool",null,"default","#","No';
+  expect(growth(rising((round) => ({ maps: { 'd-#': round * 100, [event]: round * 400 } })))).toEqual([]);
 });

@@ -16,6 +16,13 @@ export interface Sample {
  */
 const bounded: { kind: 'maps' | 'sets'; shape: RegExp; most: number; what: string }[] = [
   { kind: 'sets', shape: /^#$/, most: 10_000, what: 'objects that are gone (state/recency.ts)' },
+  { kind: 'maps', shape: /^d-#$/, most: 5_000, what: 'decisions of late (telemetry/decision-ring.ts)' },
+  {
+    kind: 'maps',
+    shape: /^\["[^"]*v#","\w+",(null|"[^"]*"),"/,
+    most: 4_096,
+    what: 'events that repeats are counted on (telemetry/kube-recorder.ts)',
+  },
   // Shared by the embedded API, which is in the process only where time is virtual.
   {
     kind: 'sets',

@@ -11,6 +11,7 @@ function sizesByShape() {
   const shapeOf = (key) => {
     if (typeof key !== 'string') return key === null ? 'null' : typeof key;
     return key
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, '#')
       .replace(/[0-9a-f]{8,}|[0-9]+/gi, '#')
       .replace(/#[#.-]*#/g, '#')
       .slice(0, 60);
