@@ -7,10 +7,10 @@ import { listAt, textAt } from '../../fields.ts';
 import { aroundOf, foundIn, refsOf } from '../../found.ts';
 import { answer, anyOf } from '../../needs.ts';
 import {
+  addStatement,
   classKeys,
   defaultKey,
   keyPolicies,
-  keyStatement,
   refusedKeys,
   unusableKeys,
   volumeKeys,
@@ -96,8 +96,6 @@ const keyOf = (evidence: Evidence): string | undefined => volumeKeys(evidence)[0
 
 function fixFor(evidence: Evidence, key: string | undefined): string[] {
   const account = accountOf(evidence) ?? '$(aws sts get-caller-identity --query Account --output text)';
-  return [
-    `aws kms get-key-policy --key-id ${key ?? '$(aws ec2 get-ebs-default-kms-key-id --query KmsKeyId --output text)'} --policy-name default --output text  # add the statement below, keep the rest`,
-    JSON.stringify(keyStatement(regionOf(evidence), account)),
-  ];
+  const id = key ?? '$(aws ec2 get-ebs-default-kms-key-id --query KmsKeyId --output text)';
+  return addStatement(id, { account, region: regionOf(evidence) });
 }

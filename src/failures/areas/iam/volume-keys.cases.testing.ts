@@ -154,4 +154,16 @@ export const volumeKeyCases: readonly FailureCase[] = [
       cluster: { region: 'eu-west-1', accountId: '111122223333' },
     }),
   ),
+  {
+    id: 'iam/ebs-kms-key-denied',
+    name: 'a policy that is too long to be printed',
+    objects: [...launcher, nodeClass({ blockDeviceMappings: [{ ebs: { kmsKeyID: volumeKey } }] })],
+    aws: {
+      'kms-get-key-policy': policyFor('arn:aws:iam::111122223333:role/Admin', {
+        'aws:PrincipalTag/x': 'y'.repeat(9_000),
+      }),
+    },
+    cluster: { region: 'eu-west-1' },
+    fix: ['aws kms get-key-policy --key-id 0a1b2c3d-1', '"kms:ViaService":"ec2.eu-west-1.amazonaws.com"'],
+  },
 ];

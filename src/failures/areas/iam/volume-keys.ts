@@ -147,7 +147,7 @@ export function refusedKeys(evidence: Evidence): Found[] {
               `aws kms get-key-policy --key-id ${id} --policy-name default --output text  # take the Deny${sid} away, or except ${roleArn || who} from it, and put the rest back`,
               insteadOf(key),
             ]
-          : [putPolicy(id, answer.policy, { account, region }), insteadOf(key)],
+          : [...putPolicy(id, answer.policy, { account, region }), insteadOf(key)],
         key: id,
       },
     ];
@@ -226,7 +226,7 @@ function launchingRole(evidence: Evidence): string {
 }
 
 /** What to add to a key's policy. */
-export function keyStatement(region: string, account: string): Plain {
+function keyStatement(region: string, account: string): Plain {
   return {
     Sid: 'EBS for principals of the account',
     Effect: 'Allow',
@@ -244,9 +244,19 @@ export function keyStatement(region: string, account: string): Plain {
   };
 }
 
-/** The whole policy with the statement added: what it said before stays. */
-function putPolicy(id: string, policy: Plain, { account, region }: { account: string; region: string }): string {
+/** A condition holds 32 KiB, which a policy may have alone. */
+const longestPolicy = 4_000;
+
+/** The whole policy with the statement added, as far as it can be pasted: what it said before stays. */
+function putPolicy(id: string, policy: Plain, { account, region }: { account: string; region: string }): string[] {
   const Statement = [...statementsOf(policy), keyStatement(region, account)];
   const text = JSON.stringify({ ...policy, Statement }).replaceAll("'", String.raw`'\''`);
-  return `aws kms put-key-policy --key-id ${id} --policy-name default --policy '${text}'`;
+  if (text.length > longestPolicy) return addStatement(id, { account, region });
+  return [`aws kms put-key-policy --key-id ${id} --policy-name default --policy '${text}'`];
 }
+
+/** By hand: where the policy is not known, or too long to be printed. */
+export const addStatement = (id: string, { account, region }: { account: string; region: string }): string[] => [
+  `aws kms get-key-policy --key-id ${id} --policy-name default --output text  # add the statement below, keep the rest`,
+  JSON.stringify(keyStatement(region, account)),
+];
