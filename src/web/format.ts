@@ -47,3 +47,12 @@ export const shortType = (type: string): string =>
     .replace(/xlarge$/, 'xl')
     .replace(/large$/, 'l')
     .replace(/medium$/, 'm');
+
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+
+/** `720h`, `1h30m`; undefined for `Never` and what is not a duration. */
+export function durationMs(text: string): number | undefined {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
+  return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (unitMs[unit] ?? 0), 0);
+}

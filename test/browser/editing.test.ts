@@ -1,5 +1,6 @@
-// Changes that a person tries on the page: a NodePool edited by its form, planned with and applied; a part of the time looked
-// at; a moment handed on as a link.
+// Changes that a person tries on the page, and what the page says of them: a NodePool edited by its form, planned with and
+// applied; a pod without a place, a node that a PodDisruptionBudget keeps, a budget that is closed; a part of the time looked at;
+// a moment handed on as a link.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { openBrowser } from './chromium.ts';
@@ -118,4 +119,81 @@ inBrowser('a link to a moment shows that moment, on every page, until someone go
   expect(await demo.read('info')).toMatchObject({ isPast: true });
   expect(second.complaints).toEqual([]);
   await second.close();
+});
+
+const manifest = (kind: string, apiVersion: string, name: string, spec: object): string =>
+  JSON.stringify({ apiVersion, kind, metadata: { name, namespace: 'shop' }, spec });
+
+inBrowser('a link to a pod that fits nowhere says why, and what would help', async (own) => {
+  const resources = { requests: { cpu: '4000' } };
+  const spec = { containers: [{ name: 'main', image: 'registry.example.com/huge:1', resources }] };
+  await demo.play({ manifests: manifest('Pod', 'v1', 'huge', spec) });
+  const { page, complaints, close } = await visit(own, `${demo.url}/#/waiting/shop/huge`);
+  await page.getByRole('heading', { name: 'shop/huge' }).waitFor();
+  await page.locator('.reasons li code').first().waitFor();
+  await page.goto(`${demo.url}/#/waiting`);
+  const group = page.locator('.card', { hasText: 'shop/huge' });
+  await group.getByText('no place', { exact: true }).waitFor();
+  expect(await page.getByText('Event').count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+inBrowser('a node that a PodDisruptionBudget keeps says so; with the budget loosened it is free', async (own) => {
+  const budget = (maxUnavailable: number): Promise<void> =>
+    demo.play({
+      manifests: manifest('PodDisruptionBudget', 'policy/v1', 'checkout', {
+        maxUnavailable,
+        selector: { matchLabels: { app: 'checkout' } },
+      }),
+    });
+  const held = async (): Promise<string[]> => {
+    const { columns, dictionaries } = await demo.read<{
+      columns: { name: string[]; code: number[] };
+      dictionaries: { code: string[] };
+    }>('nodes');
+    return columns.name.filter((_, at) => dictionaries.code[columns.code[at] ?? 0] === 'PodBudgetExhausted');
+  };
+  await budget(0);
+  await demo.play({ speed: 20 });
+  const [name = ''] = await vi.waitFor(
+    async () => {
+      const names = await held();
+      expect(names.length).toBeGreaterThan(0);
+      return names;
+    },
+    { timeout: 180_000, interval: 500 },
+  );
+  // It must not go, or change its reason, while it is looked at.
+  await demo.play({ paused: true });
+  const { page, close } = await visit(own, `${demo.url}/#/map?node=${name}`);
+  await page
+    .getByRole('complementary', { name: `Node ${name}` })
+    .getByText(/shop\/checkout/)
+    .first()
+    .waitFor();
+  await close();
+  await budget(5);
+  await demo.play({ paused: false });
+  await vi.waitFor(async () => expect(await held()).not.toContain(name), { timeout: 180_000, interval: 500 });
+});
+
+inBrowser('a budget that is closed says when it opens', async (own) => {
+  const { spec } = await demo.read<{ spec: Record<string, object> }>('pools/default');
+  // Closed for eight hours from the hour that has begun.
+  const { time } = await demo.read<{ time: string }>('info');
+  const schedule = `0 ${new Date(Date.parse(time)).getUTCHours()} * * *`;
+  const disruption = { ...spec['disruption'], budgets: [{ nodes: '0', schedule, duration: '8h' }, { nodes: '10%' }] };
+  const pool = { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'default' } };
+  await demo.play({ manifests: JSON.stringify({ ...pool, spec: { ...spec, disruption } }) });
+  const { page, complaints, close } = await visit(own, `${demo.url}/#/pools`);
+  const card = page.locator('.card', { hasText: 'default' }).first();
+  await card
+    .getByText(/^opens in/)
+    .first()
+    .waitFor();
+  await card.getByRole('img', { name: /When nodes may go/ }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+  await demo.play({ manifests: JSON.stringify({ ...pool, spec }) });
 });

@@ -1,6 +1,6 @@
 // NodePools: what they have, what limits and budgets leave, when they open, what holds them back.
 import type { PoolView } from '../documents.ts';
-import { counted, dayTime, perHour, span } from '../format.ts';
+import { counted, dayTime, durationMs, perHour, span } from '../format.ts';
 import { Copy, Empty, useDocument } from '../parts/parts.tsx';
 import { hrefOf } from '../route.ts';
 import { cluster, timeMs, version } from '../store.ts';
@@ -93,6 +93,7 @@ function Pool({ pool }: { pool: PoolView }) {
         </span>
       </div>
       {pool.message !== undefined && <p class="problem">{pool.message}</p>}
+      <Machines pool={pool} />
       <div class="columns">
         <section>
           <h2>limits</h2>
@@ -149,9 +150,40 @@ function Pool({ pool }: { pool: PoolView }) {
         <a class="small button" href={hrefOf('what-if', '', { pool: pool.name })}>
           edit in a what-if
         </a>
+        <a class="small button" href={hrefOf('decisions', '', { object: pool.name })}>
+          its decisions
+        </a>
         <Copy text={`kerf explain nodepool ${pool.name}`} label="copy kerf explain" />
       </p>
     </li>
+  );
+}
+
+/** Where its nodes are, of which capacity, and which of them expires first. */
+function Machines({ pool: { name, expireAfter } }: { pool: PoolView }) {
+  void version.value;
+  const rows = [...(cluster.shown?.nodes.values() ?? [])].filter(({ pool }) => pool === name);
+  if (rows.length === 0) return null;
+  const parts = (key: 'capacityType' | 'zone'): string =>
+    [...Map.groupBy(rows, (row) => row[key] || 'unknown')]
+      .sort(([, left], [, right]) => right.length - left.length)
+      .map(([value, own]) => `${value} ${own.length}`)
+      .join(', ');
+  const lifetimeMs = durationMs(expireAfter);
+  const oldest = rows
+    .filter(({ createdMs }) => createdMs > 0)
+    .sort((left, right) => left.createdMs - right.createdMs)[0];
+  return (
+    <p class="faint">
+      {parts('capacityType')} · {parts('zone')}
+      {lifetimeMs !== undefined && oldest !== undefined && (
+        <>
+          {' · '}
+          <a href={hrefOf('map', '', { node: oldest.name })}>{oldest.name}</a> expires first, in{' '}
+          {span(Math.max(0, oldest.createdMs + lifetimeMs - timeMs.value))}
+        </>
+      )}
+    </p>
   );
 }
 

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { durationMs } from './format.ts';
+
+test.each([
+  ['720h', 2_592_000_000],
+  ['1h30m', 5_400_000],
+  ['24h0m0s', 86_400_000],
+  ['1.5s', 1_500],
+  ['Never', undefined],
+  ['', undefined],
+  ['5 days', undefined],
+])('"%s" is %s milliseconds', (text, ms) => {
+  expect(durationMs(text)).toBe(ms);
+});
