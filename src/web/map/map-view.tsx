@@ -55,10 +55,16 @@ function NoNodes() {
       <p>
         {waiting === 0
           ? 'No pod waits for one.'
-          : `${counted(waiting, 'pod')} wait: the first launch is being planned.`}
+          : `${counted(waiting, 'pod')} ${waiting === 1 ? 'waits' : 'wait'}: ${whatComesNext()}.`}
       </p>
     </Empty>
   );
+}
+
+/** Where time stands still, nothing is planned until it goes on. */
+function whatComesNext(): string {
+  if (info.value?.mode === 'recording') return '“go on” plays the recording';
+  return info.value?.paused === true ? 'time stands still' : 'the first launch is being planned';
 }
 
 const zooms = [1, 2, 4, 8, 16];
