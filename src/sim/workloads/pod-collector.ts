@@ -8,7 +8,7 @@ import { hasEnded } from './pods.ts';
 const quarantineMs = 40_000;
 
 export function podCollector({ kube, clock, caches }: WorkloadContext): WorkloadController {
-  /** When each node was noticed to be gone. */
+  /** When each node that pods are still bound to was noticed to be gone. */
   const goneSince = new Map<string, number>();
 
   const reconcile = async (key: string): Promise<Outcome> => {
@@ -61,18 +61,26 @@ export function podCollector({ kube, clock, caches }: WorkloadContext): Workload
         const { name = '' } = object.metadata;
         if (kind === 'added') goneSince.delete(name);
         if (kind !== 'deleted') return;
-        goneSince.set(name, clock.now());
-        for (const pod of caches.of(resources.pods).store.filedUnder('node', name)) add(keyOf(pod));
+        const pods = podsOn(name);
+        if (pods.length > 0) goneSince.set(name, clock.now());
+        for (const pod of pods) add(keyOf(pod));
       }),
       caches.of(resources.pods).subscribe(({ kind, object }) => {
-        if (kind === 'deleted') return;
         const nodeName = object.spec?.nodeName ?? '';
+        if (kind === 'deleted') {
+          if (podsOn(nodeName).length === 0) goneSince.delete(nodeName);
+          return;
+        }
         const isLost = nodeName === '' ? object.metadata.deletionTimestamp !== undefined : isUnknown(nodeName);
         if (isLost) add(keyOf(object));
       }),
     ],
     reconcile,
   };
+
+  function podsOn(nodeName: string): Pod[] {
+    return [...caches.of(resources.pods).store.filedUnder('node', nodeName)];
+  }
 
   function isUnknown(nodeName: string): boolean {
     return caches.of(resources.nodes).store.get(nodeName) === undefined;

@@ -23,6 +23,7 @@ const bounded: { kind: 'maps' | 'sets'; shape: RegExp; most: number; what: strin
     most: 4_096,
     what: 'events that repeats are counted on (telemetry/kube-recorder.ts)',
   },
+  { kind: 'maps', shape: /^number$/, most: 200_000, what: 'equal parts of objects (runtime/shared-parts.ts)' },
   // Shared by the embedded API, which is in the process only where time is virtual.
   {
     kind: 'sets',
