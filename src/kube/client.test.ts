@@ -66,6 +66,8 @@ function client(access: Partial<ClusterAccess>, options: Partial<KubeClientOptio
     clock: new HurriedClock(200),
     userAgent: 'kerf/1.2.3',
     rateLimit: { qps: 0, burst: 0 },
+    // Eighteen seconds by this clock: a busy machine is slow, and what is about deadlines sets its own.
+    totalTimeoutMs: 3_600_000,
     ...options,
   });
   closers.push(() => kube.close());

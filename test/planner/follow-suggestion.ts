@@ -141,10 +141,12 @@ const parts: readonly [RegExp, (part: Part) => void][] = [
 /** A pod of the right labels for every affinity over these keys, where this one may be. */
 function startCompany({ copy, pod, keys }: Part): void {
   const rules = pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-  for (const [at, { topologyKey, labelSelector }] of rules.entries()) {
+  for (const [at, { topologyKey, labelSelector, namespaces }] of rules.entries()) {
     if (!keys.includes(topologyKey)) continue;
     const given = JSON.parse(JSON.stringify(pod)) as Pod;
     given.metadata.name = `${pod.metadata.name}-company-${at}`;
+    const [other] = namespaces ?? [];
+    if (other !== undefined) given.metadata.namespace = other;
     given.metadata.labels = { ...labelSelector?.matchLabels };
     for (const { key, values = ['any'] } of labelSelector?.matchExpressions ?? [])
       given.metadata.labels[key] ??= values[0] ?? '';
@@ -152,7 +154,10 @@ function startCompany({ copy, pod, keys }: Part): void {
     delete given.spec.affinity?.podAntiAffinity;
     delete given.spec.topologySpreadConstraints;
     delete given.spec.volumes;
-    for (const container of given.spec.containers) container.resources = { requests: { cpu: '1m' } };
+    for (const container of given.spec.containers) {
+      container.resources = { requests: { cpu: '1m' } };
+      delete container.ports;
+    }
     // It runs somewhere before the pod is looked at again.
     const offered = (copy.instanceTypes ?? []).flatMap(({ items = [] }) => items.flatMap((type) => type.offerings));
     const open = offered.filter(({ available }) => available).flatMap(({ requirements }) => requirements);
