@@ -128,6 +128,10 @@ inBrowser('a link to a pod that fits nowhere says why, and what would help', asy
   const resources = { requests: { cpu: '4000' } };
   const spec = { containers: [{ name: 'main', image: 'registry.example.com/huge:1', resources }] };
   await demo.play({ manifests: manifest('Pod', 'v1', 'huge', spec) });
+  // Answers come from looks that are a moment old: a link to a pod that is not in one yet leads to a 404 in the console.
+  await vi.waitFor(async () => {
+    expect(await demo.read('pods/shop/huge')).toMatchObject({ pod: 'shop/huge' });
+  }, patience);
   const { page, complaints, close } = await visit(own, `${demo.url}/#/waiting/shop/huge`);
   await page.getByRole('heading', { name: 'shop/huge' }).waitFor();
   await page.locator('.reasons li code').first().waitFor();
