@@ -1,9 +1,8 @@
 // Lines of public issue reports about Karpenter, its nodes and its installation, as people paste them; labelled before the
 // doctor saw them.
-import { describe, expect, test } from 'vitest';
-import { diagnoseCase } from '../case.testing.ts';
 import type { FailureId } from '../failure.ts';
-import { evidenceIn, type Where } from './field.testing.ts';
+import type { Where } from './field.testing.ts';
+import { reportsAreRead } from './issue-reports.testing.ts';
 
 const named: readonly [FailureId, Where, string][] = [
   [
@@ -365,19 +364,4 @@ const calm: readonly [Where, string][] = [
   ],
 ];
 
-const found = (where: Where, text: string) =>
-  diagnoseCase(evidenceIn(where, text)).findings.filter(({ harmless }) => harmless !== true);
-
-describe('a report from an issue is named', () => {
-  for (const [id, where, text] of named)
-    test(`${id}: ${text.slice(0, 80)}`, () => {
-      expect(found(where, text).map((finding) => finding.id)[0]).toBe(id);
-    });
-});
-
-describe('a report about something else names nothing above low', () => {
-  for (const [where, text] of calm)
-    test(text.slice(0, 80), () => {
-      expect(found(where, text).filter(({ severity }) => severity !== 'low')).toEqual([]);
-    });
-});
+reportsAreRead(named, calm);
