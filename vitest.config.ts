@@ -67,8 +67,7 @@ export default defineConfig({
         testTimeout: 300_000,
         fileParallelism: false,
       }),
-      // A cluster that moves, in one real process, looked at by another: what fails is tried once more, and the report says so.
-      project('browser', ['test/browser/**/*.test.ts'], { ...slow, fileParallelism: false, retry: 1 }),
+      project('browser', ['test/browser/**/*.test.ts'], { ...slow, fileParallelism: false }),
       project('long', ['test/{rig,kube,end-to-end,aws,ec2,install,release,takeover}/**/*.long.test.ts'], {
         ...slow,
         globalSetup: [controlPlane, awsEmulator],

@@ -23,6 +23,9 @@ export const checkTasks: Task[] = [
   { name: 'generated files', command: ['node', 'scripts/generate.ts', '--check'] },
 ];
 
+/** What a campaign or a comparison finds once it has found: no second try. */
+const onceOnly = new Set(['campaigns', 'differential', 'scenario', 'planner']);
+
 const suite = (project: string, folders: string[], needs: ComponentName[] = []): Task[] =>
   folders.some((folder) => existsSync(folder) && globSync(`${folder}/**/*.test.ts`).length > 0)
     ? [
@@ -33,6 +36,7 @@ const suite = (project: string, folders: string[], needs: ComponentName[] = []):
           stage: 2,
           needs,
           beside: needs.length === 0,
+          secondTry: !onceOnly.has(project),
         },
       ]
     : [];

@@ -1,10 +1,11 @@
 // Runs a list of commands, two at a time (the size of machine we plan for) and one beside them, shows one line each as it
 // ends with the time it took, prints the output of those that failed, and closes with the plain line `N passed, N failed`.
-// A task that runs vitest adds the number of its tests; every other task counts as one.
+// A task that runs vitest adds the number of its tests; every other task counts as one. Suites that drive real processes
+// run files that failed once more and say so at the end.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import pc from 'picocolors';
 import type { ComponentName } from '../test/setup/components.ts';
 
@@ -19,6 +20,8 @@ export interface Task {
   beside?: boolean;
   /** Real components without which it cannot run. */
   needs?: readonly ComponentName[];
+  /** Real processes on a machine that does much else: what fails is run once more before it counts. */
+  secondTry?: boolean;
 }
 
 interface Outcome {
@@ -28,6 +31,7 @@ interface Outcome {
 }
 
 interface VitestReport {
+  testResults: { name: string; status: string; assertionResults: { status: string }[] }[];
   numPassedTests: number;
   numFailedTests: number;
   numPendingTests: number;
@@ -38,16 +42,19 @@ interface VitestReport {
 export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boolean> {
   const reports = mkdtempSync(join(tmpdir(), 'kerf-tasks-'));
   const total: Outcome = { passed: 0, failed: 0, skipped: 0 };
-  const add = (outcome: Outcome): void => {
+  const triedTwice: string[] = [];
+  const add = (outcome: Outcome & { note?: string }): void => {
     total.passed += outcome.passed;
     total.failed += outcome.failed;
     total.skipped += outcome.skipped;
+    if (outcome.note !== undefined) triedTwice.push(outcome.note);
   };
   const stageOf = (task: Task): number => task.stage ?? 0;
   for (const stage of [...new Set(tasks.map(stageOf))].sort((left, right) => left - right)) {
     const waiting = tasks.filter((task) => stageOf(task) === stage);
     const lane = async (queue: Task[]): Promise<void> => {
-      for (let task = queue.shift(); task !== undefined; task = queue.shift()) add(await runTask(task, reports));
+      for (let task = queue.shift(); task !== undefined; task = queue.shift())
+        add(await runWithSecondTry(task, reports));
     };
     // Suites on real components wait more than they compute: two at a time, and what needs nothing but processors takes
     // what they leave, all of it once they have ended.
@@ -60,7 +67,7 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
     await Promise.all([othersThenBeside(), othersThenBeside(), lane(beside)]);
   }
   rmSync(reports, { recursive: true, force: true });
-  for (const note of notes) console.log(pc.yellow(note));
+  for (const note of [...triedTwice, ...notes]) console.log(pc.yellow(note));
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
   console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
   return total.failed === 0;
@@ -68,11 +75,28 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
 
 const withoutHaste = (task: Task): Task => ({ ...task, command: ['nice', '-n', '10', ...task.command] });
 
-async function runTask(task: Task, reports: string): Promise<Outcome> {
-  const started = Date.now();
+async function runWithSecondTry(task: Task, reports: string): Promise<Outcome & { note?: string }> {
   const report = join(reports, `${task.name.replaceAll(/\W+/g, '-')}.json`);
+  const first = await runTask(task, report);
+  if (first.failed === 0 || !task.secondTry) return first;
+  const { failed, rest } = filesOf(report);
+  const second = await runTask({ ...task, name: `${task.name}, again`, command: [...task.command, ...failed] }, report);
+  const files = failed.length === 0 ? 'all files' : failed.join(', ');
+  return {
+    passed: rest.passed + second.passed,
+    failed: second.failed,
+    skipped: rest.skipped + second.skipped,
+    note: `TRIED TWICE: ${task.name}: ${files}`,
+  };
+}
+
+async function runTask(task: Task, report: string): Promise<Outcome> {
+  const started = Date.now();
   const [program = '', ...args] = task.command;
-  if (task.countsTests) args.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`);
+  if (task.countsTests) {
+    rmSync(report, { force: true });
+    args.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`);
+  }
   const { code, output } = await run(program, args);
   const seconds = `${((Date.now() - started) / 1000).toFixed(1)} s`.padStart(8);
   const outcome = task.countsTests
@@ -109,5 +133,22 @@ function readReport(file: string, code: number): Outcome {
     return { passed: report.numPassedTests, failed: report.numFailedTests + broken, skipped };
   } catch {
     return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+/** The files that failed, and what the others counted. No file failed where the suite did not come to them: all run again. */
+function filesOf(report: string): { failed: string[]; rest: Outcome } {
+  const rest: Outcome = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
+    const failed = testResults.filter(({ status }) => status !== 'passed').map(({ name }) => relative('.', name));
+    if (failed.length === 0) return { failed, rest };
+    for (const { status } of testResults.flatMap((file) => (file.status === 'passed' ? file.assertionResults : []))) {
+      if (status === 'passed') rest.passed += 1;
+      else rest.skipped += 1;
+    }
+    return { failed, rest };
+  } catch {
+    return { failed: [], rest };
   }
 }
