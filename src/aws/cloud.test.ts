@@ -1,4 +1,4 @@
-// Launches end to end over a scripted EC2: rules C1 to C21 and what surrounds them.
+// Launches end to end over a scripted EC2.
 import { describe, expect, test } from 'vitest';
 import {
   annotation,
@@ -550,7 +550,7 @@ describe('reservations', () => {
       'reserved-capacity',
       { ReservedCapacityOptions: { ReservationTypes: ['interruptible-capacity-reservation'] } },
     ],
-  ])('C19: %s reservations set their markets', async (_, change, target, options) => {
+  ])('%s reservations set their markets', async (_, change, target, options) => {
     const world = await reserving([reservation('cr-1', change)], { 'cr-1': 3 });
     const instance = await world.create();
     expect(world.fleets()[0]).toMatchObject({

@@ -31,8 +31,8 @@ export function refusalOf(request: GuardedRequest, allowedHosts: readonly string
 /** The same where a server is called by any name: inside a cluster by addresses and names of Services. */
 export function originRefusal({ host = '', origin, fetchSite }: Omit<GuardedRequest, 'method'>): Refusal | undefined {
   const isOwn = origin === undefined || sameHost(origin, host);
-  const isTold = fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none';
-  if (isOwn && isTold) return undefined;
+  const isFromHere = fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none';
+  if (isOwn && isFromHere) return undefined;
   const message = 'requests of other web pages are not answered: open this address itself';
   return { status: 403, code: 'OriginRefused', message };
 }

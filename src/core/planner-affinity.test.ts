@@ -44,7 +44,7 @@ test('affinity to a pod that does not exist leaves the pod waiting', () => {
   expect(reasonsOf(result, waiting)[0]?.message).toContain('for pod affinity, key=topology.kubernetes.io/zone');
 });
 
-test('preferred affinity to no one is given up', () => {
+test('preferred affinity to pods that do not exist is given up', () => {
   const waiting = pod({ spec: preferred('podAffinity', podTerm(label.zone, { app: 'nobody' })) });
   expectScheduled(plan([nodePool(), waiting]), waiting);
 });

@@ -205,7 +205,7 @@ test('pools without instance types still let pods use nodes that exist', () => {
   expect(result.unschedulable).toMatchObject([{ reasons: [{ code: 'NoInstanceTypes' }, {}] }]);
 });
 
-test('a port of an init container is no one’s, and a pod does not stand in its own way', () => {
+test('a port of an init container is not reserved, and a pod does not conflict with itself', () => {
   const ports = [{ containerPort: 1, hostPort: 80 }];
   const initial = { initContainers: [{ name: 'i', ports }], containers: [{ name: 'm' }] };
   const twice = {
@@ -304,7 +304,7 @@ test('a pod nominated to a node from which others are being evicted waits for th
   expect(plan([nodePool(), node(), pod({ node: 'node-1', cpu: '4' }), waiting]).pods).toBe(1);
 });
 
-test('a node that no one knows is waited for as long as it may still come', () => {
+test('an unknown node is waited for as long as it may still come', () => {
   const since = (lastTransitionTime: string) => {
     const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', lastTransitionTime }];
     return plan([nodePool(), pod({ status: { nominatedNodeName: 'other', conditions } })], {

@@ -122,7 +122,7 @@ test('a pod being resized needs the larger of what it wishes and what it holds',
   expect(planned?.requests['cpu']).toBe('3');
 });
 
-test('zero requests are harmless, also for resources no one has, and are listed like the others', () => {
+test('zero requests are harmless, for unknown resources included, and are listed like the others', () => {
   const zero = pod({ requests: { 'x.com/device': '0', cpu: '0' } });
   const some = pod({ cpu: '1', memory: '0' });
   const [planned] = plan([nodePool(), zero, some]).newNodes;

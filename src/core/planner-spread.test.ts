@@ -281,7 +281,7 @@ test('terminating, finished and node-less pods are not counted', () => {
   expect(skew(plan([nodePool(), n, ...ignored, ...zonal(3)]), label.zone)).toEqual([1, 1, 1]);
 });
 
-test('a rule without a selector counts everybody who is there and no one who comes', () => {
+test('a rule without a selector counts all pods that are there and none that come', () => {
   const there = [...running('zone-1', 3), ...running('zone-2', 3)];
   const waiting = pods(4, {
     labels: { app: 'x' },

@@ -1,5 +1,5 @@
 // Whether the policy of a KMS key lets a role have EC2 encrypt volumes with it. A policy either names the role, or hands the
-// decision to the IAM policies of the account (its root), or leaves both out: then no IAM policy helps. What cannot be told
+// decision to the IAM policies of the account (its root), or leaves both out: then no IAM policy helps. What cannot be decided
 // from here (conditions on tags or organizations, exceptions by NotPrincipal) counts neither as refused nor as allowed.
 import { at, isPlain, type Plain, textAt, textsAt } from './fields.ts';
 import { coversAction, isAllow, matches, statementsOf } from './iam-policy.ts';

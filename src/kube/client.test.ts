@@ -223,7 +223,7 @@ test("a failure is a KubeError with the server's reason, message, causes and wha
   });
 });
 
-test('an answer that is no Status, as proxies give, is understood by its code', async () => {
+test('an answer that is not a Status, as proxies give, is understood by its code', async () => {
   const { kube } = await serve((_, response) => {
     response.writeHead(502);
     response.end('<html>Bad Gateway</html>');

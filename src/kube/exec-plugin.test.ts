@@ -137,7 +137,7 @@ test('a missing plugin is reported with its install hint', async () => {
   );
 });
 
-test('a plugin that no one can answer is ended after a minute', async () => {
+test('a plugin that waits for input is ended after a minute', async () => {
   const { credentials, clock } = plugin('setInterval(() => {}, 1000)');
   const asked = credentials.headers().catch(String);
   await clock.runFor(60_000);

@@ -86,7 +86,7 @@ export function loopMetrics(metrics: Metrics): LoopMetrics {
     'subresource',
   );
 
-  const addsTold = new WeakMap<Reconciler, number>();
+  const addsCounted = new WeakMap<Reconciler, number>();
   const onReconciled = (facts: Reconciled, by: Reconciler): void => {
     const { name, queue: work, activeWorkers } = by;
     const of = { controller: name };
@@ -101,8 +101,8 @@ export function loopMetrics(metrics: Metrics): LoopMetrics {
     works.observe(facts.tookMs / 1000, named);
     active.set(activeWorkers, of);
     most.set(by.workers, of);
-    adds.add(named, work.adds - (addsTold.get(by) ?? 0));
-    addsTold.set(by, work.adds);
+    adds.add(named, work.adds - (addsCounted.get(by) ?? 0));
+    addsCounted.set(by, work.adds);
     const underWayMs = by.underWayMs();
     unfinished.set(underWayMs.reduce((sum, ms) => sum + ms, 0) / 1000, named);
     longest.set(Math.max(0, ...underWayMs) / 1000, named);

@@ -158,7 +158,7 @@ test('an expired version leads to a new listing, and handlers hear only the diff
   await stop();
 });
 
-test('a name that came back as another object while no one looked is a deletion and an addition', async () => {
+test('a name that came back as another object between two watches is a deletion and an addition', async () => {
   const { kube, clock, heard, stop } = start({ streaming: false }, (script) => {
     script.onList = () => ({ items: [podAt('a', 1, 'first')], resourceVersion: '5' });
   });

@@ -29,15 +29,15 @@ export function modelSync(cluster: Cluster, { clock, log, metrics, waitingFor }:
     help: 'How long the cluster has not been completely known.',
   });
   let sinceMs = clock.elapsed();
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let reportedMs = Number.NEGATIVE_INFINITY;
   const tell = (): void => {
     const nowMs = clock.elapsed();
     if (cluster.synced) sinceMs = nowMs;
     count.set(cluster.machines.size);
     synced.set(cluster.synced ? 1 : 0);
     unsynced.set((nowMs - sinceMs) / 1000);
-    if (nowMs - sinceMs <= patienceMs || nowMs - toldMs < remindMs) return;
-    toldMs = nowMs;
+    if (nowMs - sinceMs <= patienceMs || nowMs - reportedMs < remindMs) return;
+    reportedMs = nowMs;
     log.error('cluster is waiting on sync for extended duration', `waiting for ${waitingFor()}`, {
       duration: `${Math.floor((nowMs - sinceMs) / 1000)}s`,
     });

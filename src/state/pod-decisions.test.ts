@@ -27,7 +27,7 @@ test('a later refusal clears the places, not the first try', () => {
   expect(decisions.of('a/b')).toEqual({ seenMs: 1, triedMs: 2 });
 });
 
-test('a pod no one saw coming is tried all the same, without a wait to tell of', () => {
+test('a pod without a known start is tried all the same, without a wait to report', () => {
   const decisions = new PodDecisions();
   expect(decisions.refuse('a/b', 2)).toBeUndefined();
   decisions.forget('a/b');

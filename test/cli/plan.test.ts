@@ -191,7 +191,7 @@ describe('a file without a manifest', () => {
     ['text', 'notes.txt', 'nothing but words'],
     ['nothing', 'empty.yaml', ''],
     ['comments', 'comments.yaml', '# later\n---\n# still later\n'],
-  ])('that holds %s is named, so that no one waits for its pods', async (_, name, content) => {
+  ])('that holds %s is named, because its pods are not planned', async (_, name, content) => {
     const path = file(name, content);
     const { code, out, err } = await kerf(['-f', path]);
     expect({ code, out, err }).toEqual({

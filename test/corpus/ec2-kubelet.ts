@@ -18,7 +18,7 @@ const soft = (value: unknown) => ({ evictionSoft: one(value), evictionSoftGraceP
 
 export const ec2KubeletCases: CorpusCase[] = [
   ...underRule(
-    'V10: kubelet',
+    'kubelet',
     accept('kubelet: nothing set', kubelet({})),
     accept(
       'kubelet: plain fields',
@@ -57,7 +57,7 @@ export const ec2KubeletCases: CorpusCase[] = [
     }),
   ),
   ...underRule(
-    'V10: reserved resources',
+    'reserved resources',
     ...['systemReserved', 'kubeReserved'].flatMap((field) => [
       accept(
         `${field}: all`,
@@ -85,7 +85,7 @@ export const ec2KubeletCases: CorpusCase[] = [
     ]),
   ),
   ...underRule(
-    'V10: eviction thresholds',
+    'eviction thresholds',
     accept('evictionHard: all signals', kubelet({ evictionHard: all('5%') })),
     accept('evictionSoft: all signals', kubelet({ evictionSoft: all('5%'), evictionSoftGracePeriod: all('1m') })),
     ...each(['0%', '5%', '99.99%', '5.123%', '100%', '100.0%', '100.00%', '5Gi', '100Mi', '1.5', ''], (value) =>
@@ -118,7 +118,7 @@ export const ec2KubeletCases: CorpusCase[] = [
     ),
   ),
   ...underRule(
-    'V10: eviction grace periods',
+    'eviction grace periods',
     ...each(['1m', '1m30s', '90s', '500ms', '1.5h', '0', '+0', '-1m', '.5s'], (value) =>
       accept(`grace ${value}`, kubelet({ evictionSoft: one('5%'), evictionSoftGracePeriod: one(value) })),
     ),
@@ -151,7 +151,7 @@ export const ec2KubeletCases: CorpusCase[] = [
     accept('no soft thresholds at all', kubelet({ evictionSoft: {}, evictionSoftGracePeriod: {} })),
   ),
   ...underRule(
-    'V10: image garbage collection',
+    'image garbage collection',
     accept('high alone', kubelet({ imageGCHighThresholdPercent: 50 })),
     accept('low alone', kubelet({ imageGCLowThresholdPercent: 50 })),
     accept('high above low', kubelet({ imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 49 })),

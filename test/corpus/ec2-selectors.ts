@@ -33,7 +33,7 @@ const subnets = (...terms: unknown[]) => ec2Class({ subnetSelectorTerms: terms }
 const subnetAt = 'spec.subnetSelectorTerms';
 
 const subnetCases: CorpusCase[] = underRule(
-  'V5: subnet selector',
+  'subnet selector',
   ...termCases('subnetSelectorTerms', "'tags', 'id'", { id: 'subnet-0123abc' }),
   accept('subnet: id', subnets({ id: 'subnet-12345' })),
   accept('subnet: an id anywhere in the text', subnets({ id: 'my-subnet-12345!' })),
@@ -57,7 +57,7 @@ const groups = (...terms: unknown[]) => ec2Class({ securityGroupSelectorTerms: t
 const groupAt = 'spec.securityGroupSelectorTerms';
 
 const groupCases: CorpusCase[] = underRule(
-  'V6: security group selector',
+  'security group selector',
   ...termCases('securityGroupSelectorTerms', "'tags', 'id', 'name'", { id: 'sg-0123abc' }),
   accept('group: id', groups({ id: 'sg-12345' })),
   accept('group: name', groups({ name: 'nodes' })),
@@ -80,7 +80,7 @@ const reservationAt = 'spec.capacityReservationSelectorTerms';
 const ownerID = '012345678901';
 
 const reservationCases: CorpusCase[] = underRule(
-  'V7: capacity reservation selector',
+  'capacity reservation selector',
   ...termCases('capacityReservationSelectorTerms', "'tags', 'id', 'instanceMatchCriteria'", { id: 'cr-0123abc' }),
   accept('reservation: null', ec2Class({ capacityReservationSelectorTerms: null })),
   reject('reservation: no terms', reservations(), reservationAt, reservationMixed),
@@ -139,7 +139,7 @@ const beside: [string, object][] = [
 ];
 
 const amiCases: CorpusCase[] = underRule(
-  'V8: AMI selector',
+  'AMI selector',
   ...termCases(
     'amiSelectorTerms',
     "'tags', 'id', 'name', 'alias', 'ssmParameter'",
@@ -184,7 +184,7 @@ const unsupported =
 const windows = ['windows2019', 'windows2022', 'windows2025'];
 
 const aliasCases: CorpusCase[] = underRule(
-  'V9: AMI alias',
+  'AMI alias',
   ...each(
     [
       'al2@latest',
@@ -222,7 +222,7 @@ const families = ['AL2', 'AL2023', 'Bottlerocket', 'Windows2019', 'Windows2022',
 const article = (family: string): string => (family.startsWith('A') ? 'an' : 'a');
 
 const familyCases: CorpusCase[] = underRule(
-  'V2 and V3: amiFamily',
+  'amiFamily',
   accept('no user data', ec2Class({ userData: undefined })),
   ...each([...families, 'Custom'], (amiFamily) =>
     accept(`family ${amiFamily} without an alias`, ec2Class({ amiFamily, amiSelectorTerms: [{ id: 'ami-1' }] })),

@@ -6,7 +6,7 @@ const eitherOr = "must specify exactly one of ['role', 'instanceProfile']";
 const byProfile = (fields: object = {}) => ec2Class({ role: undefined, instanceProfile: 'profile', ...fields });
 
 const identityCases: CorpusCase[] = underRule(
-  'V1: role and instanceProfile',
+  'role and instanceProfile',
   accept('role', ec2Class()),
   accept('instanceProfile', byProfile()),
   reject('both', ec2Class({ instanceProfile: 'profile' }), 'spec', eitherOr),
@@ -29,7 +29,7 @@ const tags = (map: Record<string, unknown>) => ec2Class({ tags: map });
 const restricted = (key: string): string => `tag contains a restricted tag matching ${key}`;
 
 const tagCases: CorpusCase[] = underRule(
-  'V4: tags',
+  'tags',
   accept('no tags', tags({})),
   ...each(['Name', 'karpenter.sh/custom-key', 'karpenter.sh/managed', 'kubernetes.io/role/key'], (key) =>
     accept(`tag ${key}`, tags({ [key]: 'v' })),
@@ -52,7 +52,7 @@ const ebsAt = 'spec.blockDeviceMappings[0].ebs';
 const size = (volumeSize: unknown) => disk({ volumeSize });
 
 const diskCases: CorpusCase[] = underRule(
-  'V12: block devices',
+  'block devices',
   accept('no disks', disks()),
   accept(
     'a disk with everything',
@@ -149,7 +149,7 @@ const noDuplicates =
 const primary = "networkInterfaces must include a primary interface with interfaceType='interface'";
 
 const networkCases: CorpusCase[] = underRule(
-  'V13: network interfaces',
+  'network interfaces',
   accept('no interfaces', network()),
   accept('a primary interface', network(card(0, 0))),
   accept(
@@ -199,7 +199,7 @@ const imds = (fields: unknown) => ec2Class({ metadataOptions: fields });
 const imdsAt = 'spec.metadataOptions';
 
 const metadataCases: CorpusCase[] = underRule(
-  'V11: metadata options',
+  'metadata options',
   accept('metadata options unset', ec2Class(), {
     stored: {
       [imdsAt]: {
@@ -256,7 +256,7 @@ const bounds: [string, number, number][] = [
 ];
 
 const trackingCases: CorpusCase[] = underRule(
-  'V14: connection tracking',
+  'connection tracking',
   reject(
     'no timeout',
     tracking({}),
@@ -316,7 +316,7 @@ const otherCases: CorpusCase[] = underRule(
 );
 
 const processorCases: CorpusCase[] = underRule(
-  'V15: cpuOptions and enclaveOptions',
+  'cpuOptions and enclaveOptions',
   ...each([true, false], (enabled) =>
     accept(`enclaves ${enabled}`, ec2Class({ enclaveOptions: { enabled } }), {
       stored: { 'spec.enclaveOptions.enabled': enabled },

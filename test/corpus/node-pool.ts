@@ -67,7 +67,7 @@ const labelCases: CorpusCase[] = [
     ),
   ),
   ...underRule(
-    'V16: labels of AWS on nodes',
+    'labels of AWS on nodes',
     ...each(awsLabelKeys, (key) => accept(`label ${key}`, labels({ [key]: 'v' }))),
   ),
 ];

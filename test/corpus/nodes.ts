@@ -186,7 +186,7 @@ function requirementCases({ kind, make, at }: Holder): CorpusCase[] {
         : ok('the pool it belongs to', requirement('karpenter.sh/nodepool', 'In', ['x'])),
     ),
     ...underRule(
-      'V16: requirements about labels of AWS',
+      'requirements about labels of AWS',
       ...each(awsLabelKeys, (key) => ok(`key ${key}`, requirement(key, 'Exists'))),
       ...each(['karpenter.sh/capacity-type', 'karpenter.k8s.aws/instance-tenancy'], (key) =>
         ok(`only unknown values of ${key}`, requirement(key, 'In', ['unheard-of'])),

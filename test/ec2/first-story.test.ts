@@ -114,7 +114,7 @@ describe('a cluster on EC2', { timeout: 400_000 }, () => {
     });
   });
 
-  test('secrets and user data are in requests to AWS and nowhere else, and no one else is asked for anything', async () => {
+  test('secrets and user data are in requests to AWS and nowhere else, and no other host is asked for anything', async () => {
     const sent = cluster.aws.calls().map(({ body }) => body);
     const encoded = sent.flatMap((body) => new URLSearchParams(body).get('LaunchTemplateData.UserData') ?? []);
     expect(encoded.map((text) => Buffer.from(text, 'base64').toString()).join()).toContain(secrets.userData);

@@ -41,7 +41,7 @@ async function stripSchemas(): Promise<void> {
     await world.api.kubectl('patch', 'crd', name, '--type=json', '-p', patch);
 }
 
-test('bad pools, claims and pods keep no one from a node, and say what is wrong with them', async () => {
+test('bad pools, claims and pods keep no good pod from a node, and say what is wrong with them', async () => {
   await stripSchemas();
   const before = await world.start({ flags: { 'disable-leader-election': true } });
   await before.leading();

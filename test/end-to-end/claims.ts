@@ -285,7 +285,7 @@ export function claimScenarios(world: World): void {
       await room.until('the claim is gone', async () => expect(await room.claims()).toEqual([]));
     });
 
-    test('of a kind no one here serves is left alone', async () => {
+    test('of a kind that is not served here is left alone', async () => {
       const room = await world.room('foreign');
       await world.api.apply(
         standalone(room.name, { nodeClassRef: { group: 'example.com', kind: 'OtherClass', name: 'x' } }),

@@ -100,7 +100,7 @@ describe.concurrent('a pool', () => {
     await room.runs('one', 1);
   });
 
-  test('of a kind no one here serves is left alone', async () => {
+  test('of a kind that is not served here is left alone', async () => {
     const room = await world.room('foreign-pool');
     await room.pool({ unready: true, template: { nodeClassRef: { group: 'example.com', kind: 'Other', name: 'x' } } });
     await room.stays('untouched', 4, async () => {
@@ -246,7 +246,7 @@ describe.concurrent('a static pool', () => {
     });
   });
 
-  test('stops at its limit on nodes, and is no place for the plans of pods', async () => {
+  test('stops at its limit on nodes, and plans of pods do not use it', async () => {
     const room = await world.room('static-limit');
     await staticPool(room, 3, { limits: { nodes: '2' } });
     await has(room, 2);

@@ -274,9 +274,9 @@ describe('a process killed and started again', () => {
     await room.pool({ template: { nodeClassRef: slowRef }, requirements: [ofType('c-2x-amd64-linux')] });
     await room.deployment('web', { replicas: 4, cpu: '1500m' });
     await launched(room);
-    const toldMs = Date.now();
+    const terminatedMs = Date.now();
     expect(await process.terminate()).toBe('exit code 0');
-    expect(Date.now() - toldMs).toBeLessThan(10_000);
+    expect(Date.now() - terminatedMs).toBeLessThan(10_000);
     const next = await start();
     await next.leading();
     await room.runs('web', 4);

@@ -253,7 +253,7 @@ describe('kerf preflight', () => {
     expect(await preflight()).toMatchObject({ verdict: 'go', phase: 'after', missingRights: [] });
   });
 
-  test('after the switch a right that is missing is no go, wherever it was bound', async () => {
+  test('after the switch a right that is missing stops it, wherever it was bound', async () => {
     await apply(await render(minimal));
     const core = (await render(minimal)).find(
       ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'karpenter-core',

@@ -64,7 +64,7 @@ describe('image', () => {
     },
   );
 
-  test.each(['amd64', 'arm64'])('%s runs as no one in particular', (arch) => {
+  test.each(['amd64', 'arm64'])('%s runs as an unprivileged user', (arch) => {
     const { config, architecture, rootfs } = reader.config(arch);
     expect(architecture).toBe(arch);
     expect(config).toMatchObject({ User: '65532:65532', Cmd: ['controller'] });

@@ -56,11 +56,11 @@ export class GoTool {
     await this.run(['mod', 'tidy'], folder);
     this.progress(`${what}: compiling`);
     let packages = 0;
-    let toldAtMs = Date.now();
+    let reportedAtMs = Date.now();
     await this.run(['build', '-v', '-trimpath', ...args], folder, () => {
       packages += 1;
-      if (Date.now() - toldAtMs < 15_000) return;
-      toldAtMs = Date.now();
+      if (Date.now() - reportedAtMs < 15_000) return;
+      reportedAtMs = Date.now();
       this.progress(`${what}: ${packages} packages compiled`);
     });
     rmSync(folder, { recursive: true });

@@ -139,7 +139,7 @@ function parse(bytes: string, strict: boolean): UrlValue {
   return new UrlValue({ ...parts, path: rest });
 }
 
-/** Why the text is no URL; undefined if it is one. */
+/** Why the text is not a URL; undefined if it is one. */
 export function urlProblem(text: string): string | undefined {
   try {
     parse(bytesOf(text), true);

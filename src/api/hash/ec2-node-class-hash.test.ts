@@ -56,7 +56,7 @@ test.each<[string, Partial<EC2NodeClassSpec>]>([
   ['networkInterfaces', { networkInterfaces: [{ networkCardIndex: 0, deviceIndex: 0, interfaceType: 'interface' }] }],
   ['placementGroupSelector', { placementGroupSelector: { name: 'x' } }],
   ['the family an alias stands for', { amiSelectorTerms: [{ alias: 'bottlerocket@latest' }] }],
-])('H1: %s changes the hash', (_, change) => {
+])('%s changes the hash', (_, change) => {
   expect(hash(change)).not.toBe(hash());
 });
 
@@ -69,7 +69,7 @@ test.each<[string, Partial<EC2NodeClassSpec>]>([
   ['security groups', { securityGroupSelectorTerms: [{ id: 'sg-1' }] }],
   ['images of the same family', { amiSelectorTerms: [{ alias: 'al2023@v20260101' }] }],
   ['capacity reservations', { capacityReservationSelectorTerms: [{ id: 'cr-1' }] }],
-])('H2: another selector of %s does not', (_, change) => {
+])('another selector of %s does not change the hash', (_, change) => {
   expect(hash(change)).toBe(hash());
 });
 

@@ -208,6 +208,6 @@ test.each<[Parameters<typeof resolvedAmiFamily>[0], string]>([
   [{ amiSelectorTerms: [{ alias: 'al2@latest' }], amiFamily: 'Custom' }, 'Custom'],
   [{ amiSelectorTerms: [{ id: 'ami-1' }] }, 'Custom'],
   [{ amiSelectorTerms: [{ id: 'ami-1' }], amiFamily: 'AL2' }, 'AL2'],
-])('V9: %j is of family %s', (spec, family) => {
+])('%j is of family %s', (spec, family) => {
   expect(resolvedAmiFamily(spec)).toBe(family);
 });

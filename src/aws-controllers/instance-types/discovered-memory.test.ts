@@ -1,4 +1,4 @@
-// T23: figures of registered nodes reach the list of types.
+// Figures of registered nodes reach the list of types.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { label } from '../../api/index.ts';
 import { imageFor } from '../../aws/images/images-for.ts';

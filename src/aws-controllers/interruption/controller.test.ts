@@ -92,7 +92,7 @@ describe('messages that ask for nothing', () => {
     expect(bench.log.lines.some(({ message }) => message.startsWith('cannot read message'))).toBe(true);
   });
 
-  test('a state no one has to react to: message deleted, nothing else', async () => {
+  test('a state that needs no reaction: the message is deleted, nothing else', async () => {
     await makeInstance(bench, 'a');
     send({ kind: 'state-change', instanceId: 'i-a', state: 'running' });
     await receive();

@@ -51,7 +51,7 @@ describe('anything else', () => {
   test.each([
     '{"version":"0","source":"aws.health","detail-type":"AWS Health Event","detail":{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[null,{},{"entityValue":7}]}}',
     '{"version":"0","source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning"}',
-  ])('an event with odd details names no one: %s', (body) => {
+  ])('an event with odd details names no instance: %s', (body) => {
     expect(readInterruption(body).instanceIds).toEqual([]);
   });
 });

@@ -63,7 +63,7 @@ export function readInterruption(body: string | undefined): InterruptionMessage 
     throw new KerfError('InterruptionUnreadable', `not an EventBridge event: ${messageOf(error)}`, { cause: error });
   }
   if (typeof envelope !== 'object' || envelope === null)
-    throw new KerfError('InterruptionUnreadable', 'not an EventBridge event: it is no JSON object');
+    throw new KerfError('InterruptionUnreadable', 'not an EventBridge event: it is not a JSON object');
   const { version, source, 'detail-type': type, detail } = envelope as Envelope;
   if (version !== '0') return noOp;
   return readers[`${String(source)}/${String(type)}`]?.(detail ?? {}) ?? noOp;

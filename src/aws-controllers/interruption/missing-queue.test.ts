@@ -14,7 +14,7 @@ const pool = (name: string, ...values: string[]) => {
   return bench.pool(name, { spec: { template: { spec: { requirements } } } });
 };
 
-test('a pool that allows spot, in so many words or by saying nothing, gets an event that no one listens', async () => {
+test('a pool that allows spot, explicitly or by default, gets an event that interruptions are not received', async () => {
   await pool('spot', 'spot', 'on-demand');
   await pool('silent');
   await pool('steady', 'on-demand');

@@ -33,7 +33,7 @@ describe('instance profiles', () => {
   test.each([
     ['without a role', []],
     ['with another role', ['other']],
-  ])('P2: one %s is left alone, a second one holds the right role', async (_, roles) => {
+  ])('one %s is left alone, a second one holds the right role', async (_, roles) => {
     const { metadata } = await bench.classOf({ role: 'a' });
     const first = await profile();
     addProfile(first, ...roles);

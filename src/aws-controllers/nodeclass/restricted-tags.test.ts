@@ -1,4 +1,4 @@
-// S21: tags that only the provider may set, on a class that came around admission: the API server would refuse it, so the
+// Tags that only the provider may set, on a class that came around admission: the API server would refuse it, so the
 // step is asked directly.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -32,7 +32,7 @@ test.each([
   'karpenter.sh/nodeclaim',
   'karpenter.k8s.aws/ec2nodeclass',
   'kubernetes.io/cluster/my-cluster',
-])('S21: %s is refused for good', async (key) => {
+])('the tag %s is refused for good', async (key) => {
   const draft = draftWith({ [key]: 'x' });
   await expect(validation.step(draft)).rejects.toMatchObject({ code: 'TagRestricted', retryable: false });
   expect(reported(draft, 'ValidationSucceeded')).toMatchObject({ status: 'False', reason: 'TagValidationFailed' });

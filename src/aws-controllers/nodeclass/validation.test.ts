@@ -203,7 +203,7 @@ describe('what the controller is not allowed to do', () => {
       'User is not authorized to perform this operation due to a service control policy',
     ],
     ['Not authorized for images: [ami-1]', 'User is not authorized for AMI used in instance launch'],
-  ])('S23: %s', async (text, detail) => {
+  ])('a dry run refused %s says so', async (text, detail) => {
     bench.world.errors['CreateFleet'] = denied(`You are not authorized to perform this operation. ${text}`);
     await bench.classOf();
     expect((await validation())?.message).toBe(`Controller isn't authorized to call ec2:CreateFleet: ${detail}`);
@@ -348,7 +348,7 @@ describe('the type a class is checked with', () => {
     ['dedicated', [tenancy('In', 'dedicated')], 'dedicated'],
     ['both', [tenancy('In', 'default', 'dedicated')], 'dedicated'],
     ['anything but default', [tenancy('NotIn', 'default')], 'dedicated'],
-  ])('S28: the tenancy with %s', async (_, requirements, expected) => {
+  ])('the tenancy with %s', async (_, requirements, expected) => {
     if (requirements !== undefined) await pool(...requirements);
     await bench.classOf();
     expect(lastTemplate()?.LaunchTemplateData?.Placement?.Tenancy).toBe(expected);

@@ -1,4 +1,4 @@
-// M5: the series of offerings.
+// The series of offerings.
 import { afterEach, expect, test } from 'vitest';
 import { liveWorld, readyClass, subnets, zones } from '../../aws/instance-types/live-types.testing.ts';
 import { type Bench, openBench } from '../../controllers/testing/bench.testing.ts';

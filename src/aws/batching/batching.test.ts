@@ -37,7 +37,7 @@ describe('the window', () => {
       },
     });
 
-  test('closes when no one came for the idle time', async () => {
+  test('closes when no request came for the idle time', async () => {
     const seen: number[][] = [];
     const batcher = echo(seen);
     const answers = [batcher.add(10)];

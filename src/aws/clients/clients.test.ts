@@ -72,7 +72,7 @@ describe('a call', () => {
     expect(server.asked).toHaveLength(3);
   });
 
-  test('that no one answers is counted with code 0', async () => {
+  test('without an answer is counted with code 0', async () => {
     vi.stubEnv('AWS_ENDPOINT_URL_EC2', 'http://127.0.0.1:9');
     await expect(ask(await open())).rejects.toThrow();
     expect(metrics.value('aws_sdk_go_request_total', { service: 'EC2', code: '0' })).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { awsRefusal } from '../fake-client.testing.ts';
-import { failureReason, toldFailure } from './failure-reason.ts';
+import { failureReason, reportedFailure } from './failure-reason.ts';
 
 const seen: [code: string, message: string, reason: string][] = [
   ['AuthFailure.ServiceLinkedRoleCreationNotPermitted', 'no', 'SpotSLRCreationFailed'],
@@ -52,7 +52,7 @@ test('a permissions boundary counts before images', () => {
   expect(failureReason(text).reason).toBe('Unauthorized');
 });
 
-test('what no one foresaw is reported in the words of EC2, not in all of them', () => {
+test('an unknown error is reported in the words of EC2, shortened', () => {
   const text = 'Invalid device name /dev/xvda';
   expect(failureReason(awsRefusal('InvalidBlockDeviceMapping', text))).toEqual({
     reason: 'LaunchFailed',
@@ -85,11 +85,11 @@ describe('the failure of the catalogue', () => {
     ['VcpuLimitExceeded', 'many', 'scheduling/launch-rejected-by-provider'],
     ['SomethingNew', 'never seen', 'scheduling/launch-rejected-by-provider'],
   ])('of %s with "%s" is %s, with the command that looks into it', (code, message, id) => {
-    const reported = toldFailure(awsRefusal(code, message)).message;
+    const reported = reportedFailure(awsRefusal(code, message)).message;
     expect(reported).toContain(`(${id}: kerf doctor --only ${id}, docs/reference/failures.md#${id.replace('/', '-')})`);
   });
 
   test.each(['RequestLimitExceeded', 'InternalError'])('%s passes by itself and has none', (code) => {
-    expect(toldFailure(awsRefusal(code, 'busy')).message).not.toContain('kerf doctor');
+    expect(reportedFailure(awsRefusal(code, 'busy')).message).not.toContain('kerf doctor');
   });
 });

@@ -163,7 +163,7 @@ export function failureReason(error: unknown): FailureReason {
 const passing: readonly string[] = ['RequestLimitExceeded', 'InternalError', 'LaunchTemplateNotFound'];
 
 /** The same for people: the sentence ends with the catalogue's id and the command that looks into it. */
-export function toldFailure(error: unknown): FailureReason {
+export function reportedFailure(error: unknown): FailureReason {
   const { reason, message } = failureReason(error);
   const id = failureIdOf(error, reason);
   return { reason, message: id === undefined ? message : `${message} (${pointerTo(id)})` };

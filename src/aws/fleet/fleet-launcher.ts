@@ -36,7 +36,7 @@ import {
   type ReservationFacts,
   zoneOf,
 } from './candidates.ts';
-import { failureIdOf, toldFailure } from './failure-reason.ts';
+import { failureIdOf, reportedFailure } from './failure-reason.ts';
 import { FleetErrors, type FleetErrorsOptions, fleetErrorText, isCapacityError, isRoleError } from './fleet-errors.ts';
 import { fleetRequest } from './fleet-request.ts';
 
@@ -349,7 +349,7 @@ function noInstance(errors: readonly CreateFleetError[]): CloudError {
       `with fleet error(s), ${text}${isSetUp ? ` (${pointerTo(id)})` : ''}`,
     );
   }
-  const { reason, message } = toldFailure(text);
+  const { reason, message } = reportedFailure(text);
   return new CloudError('createFailed', `creating instance, with fleet error(s), ${text}`, {
     conditionReason: reason,
     conditionMessage: message,
@@ -362,7 +362,7 @@ function noInstance(errors: readonly CreateFleetError[]): CloudError {
  */
 function createFailed(error: unknown): unknown {
   if (error instanceof CloudError || !(isAwsAnswer(error) || isCredentialProblem(error))) return error;
-  const { reason, message } = toldFailure(error);
+  const { reason, message } = reportedFailure(error);
   const text = error instanceof Error ? error.message : String(error);
   return new CloudError('createFailed', `creating instance, ${awsErrorCode(error) ?? 'error'}: ${text}`, {
     cause: error,

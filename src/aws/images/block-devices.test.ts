@@ -19,7 +19,7 @@ test.each([
   ['Windows2022', [gp3('/dev/sda1', 50)]],
   ['Windows2025', [gp3('/dev/sda1', 50)]],
   ['Custom', []],
-] as const)('L1: %s has its own volumes by default, gp3 and encrypted, without iops', (family, expected) => {
+] as const)('%s has its own volumes by default, gp3 and encrypted, without iops', (family, expected) => {
   expect(requests(family)).toEqual(expected);
 });
 
@@ -34,7 +34,7 @@ test.each([
   ['4G', 4],
   ['2G', 2],
   ['1Ti', 1024],
-])('L1: a volume of %s has %d GiB', (volumeSize, size) => {
+])('a volume of %s has %d GiB', (volumeSize, size) => {
   expect(request({ volumeSize })?.VolumeSize).toBe(size);
 });
 

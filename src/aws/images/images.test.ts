@@ -210,7 +210,7 @@ test.each([
   ['al2@latest', '1.34', 'AL2 aliases are no longer supported on EKS 1.33+'],
   ['windows2025@latest', '1.34', 'Windows Server 2025 requires EKS version 1.35 or higher, current version: 1.34'],
   ['al2023@latest-fips', '1.37', "Amazon publishes no FIPS images of AL2023. Use 'bottlerocket@latest-fips', or"],
-])('S11: %s is not supported on %s', async (text, version, message) => {
+])('%s is not supported on %s', async (text, version, message) => {
   const { images } = open({ ...published(text, version), version });
   expect(await images.list(nodeClass(alias(text)))).toEqual({
     kind: 'unsupportedAlias',
@@ -222,7 +222,7 @@ test.each([
   ['al2@latest', '1.32'],
   ['al2023@latest', '1.33'],
   ['windows2025@latest', '1.35'],
-])('S11: %s works on %s', async (text, version) => {
+])('%s works on %s', async (text, version) => {
   const { list } = open({ ...published(text, version), version });
   expect((await list(alias(text))).length).toBeGreaterThan(0);
 });

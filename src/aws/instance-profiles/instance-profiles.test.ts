@@ -139,7 +139,7 @@ describe('deleting', () => {
     expect(iam.count('RemoveRoleFromInstanceProfile')).toBe(1);
   });
 
-  test('a class takes all its profiles with it, also that of older versions, and no one else’s', async () => {
+  test('a class takes all its profiles with it, those of older versions included, and those of no other class', async () => {
     for (const role of ['a', 'b', 'c']) await profiles.create(team, role);
     const kept = await profiles.create(other, 'a');
     iam.profiles.set(legacyProfileName(scope, 'default'), { path: '/', roles: ['a'], tags: {} });

@@ -51,7 +51,7 @@ describe('what is kept of a class that changes', () => {
     expect(types.list(sized(1))).toBe(shared);
   });
 
-  test('a class that no one asks about for ten minutes is forgotten', async () => {
+  test('a class that is not asked for in ten minutes is forgotten', async () => {
     const { types, clock } = await liveWorld();
     const gone = types.list(sized(1, 'gone'));
     await clock.runFor(11 * 60_000);

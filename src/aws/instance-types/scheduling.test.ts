@@ -1,4 +1,4 @@
-// Rules T1 to T6: what the planner makes of the provider's types. Figures are the built-in ones; a few types whose figures
+// What the planner makes of the provider's types. Figures are the built-in ones; a few types whose figures
 // do not ship are described here.
 import { describe, expect, test } from 'vitest';
 import { awsLabel, label } from '../../api/index.ts';

@@ -86,7 +86,7 @@ test('a forgotten template is looked up again and not deleted', async () => {
   expect(counts()).toEqual([2, 1, 0]);
 });
 
-test('templates a former process left are taken over, and end when no one needs them', async () => {
+test('templates a former process left are taken over, and end when they are not needed', async () => {
   existing.add('karpenter.k8s.aws/1').add('karpenter.k8s.aws/2').add('someone-elses');
   await templates.hydrate();
   expect(ec2.inputs('DescribeLaunchTemplates')).toEqual([

@@ -16,7 +16,7 @@ test.each([
   ['1.46', false],
   ['', false],
   ['text', false],
-])('U7: version %j binds folders by default: %s', (version, expected) => {
+])('version %j binds folders by default: %s', (version, expected) => {
   expect(bindsByDefault(version)).toBe(expected);
 });
 

@@ -133,7 +133,7 @@ describe('labels', () => {
     expect(plan(wanted, { requirements: [without] }).unschedulable).toHaveLength(1);
   });
 
-  test('a label no one defines in the provider’s domain makes the pod invalid', () => {
+  test('an undefined label in the provider’s domain makes the pod invalid', () => {
     const { unschedulable } = plan([{ nodeSelector: { 'karpenter.k8s.aws/instance-pods': '10' } }]);
     expect(unschedulable[0]?.reasons[0]?.code).toBe('PodInvalid');
   });

@@ -17,7 +17,7 @@ export function clockController(context: ControllerContext): Controller {
     name: 'kerf_clock_ahead_seconds',
     help: "How far the clock of this machine is ahead of the API server's; below zero it is behind.",
   });
-  let toldLast = false;
+  let wasAhead = false;
 
   const tell = async (pool: NodePool, problem: string | undefined): Promise<void> => {
     if (problem === undefined) return removePoolCondition(context, pool, conditionType.clockTrusted);
@@ -47,9 +47,9 @@ export function clockController(context: ControllerContext): Controller {
     async reconcile() {
       const problem = time.problem();
       ahead.set((time.aheadMs() ?? 0) / 1000);
-      if (problem !== undefined && !toldLast) log.error('the clock cannot be trusted', problem, { controller: name });
-      if (problem === undefined && toldLast) log.info('the clock can be trusted again', { controller: name });
-      toldLast = problem !== undefined;
+      if (problem !== undefined && !wasAhead) log.error('the clock cannot be trusted', problem, { controller: name });
+      if (problem === undefined && wasAhead) log.info('the clock can be trusted again', { controller: name });
+      wasAhead = problem !== undefined;
       const pools = cluster.nodePools.list().filter(({ spec }) => isManaged(spec.template.spec.nodeClassRef));
       for (const pool of pools) {
         try {

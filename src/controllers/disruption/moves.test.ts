@@ -55,7 +55,7 @@ describe('in a Balanced pool', () => {
     expect(approvals()[0]?.message).toMatch(approval);
   });
 
-  test('a move that is not worth it is counted and reported to no one', async () => {
+  test('a move that is not worth it is counted, not reported', async () => {
     at = await openDisruption({ consolidationPolicy: 'Balanced' });
     const labels = { ...quietLabels, 'node.kubernetes.io/instance-type': 'm-4x-amd64-linux' };
     await at.bench.machine('default', 'a', {

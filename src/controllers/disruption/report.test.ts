@@ -67,7 +67,7 @@ test('a pool whose budget allows nothing is reported, once per reason it blocks'
   ]);
 });
 
-test('a budget that no one waits for is not news; with a candidate anywhere, every pool it blocks is reported', async () => {
+test('a budget without a candidate is not news; with a candidate anywhere, every pool it blocks is reported', async () => {
   at = await openDisruption({ consolidationPolicy: 'WhenEmpty', budgets: [{ nodes: '0' }] });
   await at.bench.machine('default', 'busy', quiet);
   await at.bench.apply(resources.pods, podOn('p', 'busy'));

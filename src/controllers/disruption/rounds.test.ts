@@ -326,7 +326,7 @@ describe('a consolidation', () => {
     expect(at.bench.metrics.value('karpenter_voluntary_disruption_failed_validations_total', labels)).toBe(1);
   });
 
-  test('of several nodes that no longer holds is counted by node, reported to no one, and single nodes are tried', async () => {
+  test('of several nodes that no longer holds is counted by node, not reported, and single nodes are tried', async () => {
     at = await openDisruption();
     for (const name of ['a', 'b']) {
       await at.bench.machine('default', name, { ...quiet, capacity });

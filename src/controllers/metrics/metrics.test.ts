@@ -182,7 +182,7 @@ test('waiting for everybody else is reported from the first plan that had a plac
   expect(await valueOf('provisioning_unstarted_time_seconds')).toBeUndefined();
 });
 
-test('pods that ask for devices are told apart while they wait and when they are bound', async () => {
+test('pods that ask for devices are counted apart while they wait and when they are bound', async () => {
   const { cluster, context, metrics } = setting();
   const controller = podMetricsController(context);
   const asking = (of: ReturnType<typeof pod>) => ({ ...of, spec: { ...of.spec, resourceClaims: [{ name: 'gpu' }] } });

@@ -48,7 +48,7 @@ describe('an initialized claim', () => {
     ]);
   });
 
-  test('does not mind what no one asked for', async () => {
+  test('ignores what was not asked for', async () => {
     await make('8Gi');
     expect((await bench.node()).status?.capacity?.['cpu']).toBe('1');
     expect((await bench.claim()).status?.capacity?.['cpu']).toBe('4');

@@ -19,7 +19,7 @@ test('an empty NodePool reads as zeros', async () => {
   expect(await status()).toMatchObject({ resources: zeros, nodes: 0 });
 });
 
-test('machines add up, also resources no one asked about, and other pools do not count', async () => {
+test('machines add up, resources without a limit included, and other pools do not count', async () => {
   await bench.pool();
   await bench.machine('default', 'a', { capacity: { ...capacity, 'example.com/gpu': '2' } });
   await bench.machine('default', 'b', { capacity });

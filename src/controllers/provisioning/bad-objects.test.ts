@@ -82,10 +82,10 @@ function open() {
   } as unknown as ControllerContext;
   cluster.setNodePool(pool('default'));
   cluster.markPopulated();
-  return { cluster, created, provisioner: new Provisioner(context), toldAbout: toldAbout(events) };
+  return { cluster, created, provisioner: new Provisioner(context), eventsAbout: eventsAbout(events) };
 }
 
-const toldAbout =
+const eventsAbout =
   (events: ReturnType<typeof recordedEvents>) =>
   (name: string): string =>
     events.list
@@ -101,7 +101,7 @@ beforeEach(() => {
 async function passWithGoodPod(...bad: Pod[]): Promise<void> {
   for (const each of [...bad, pod('good')]) setting.cluster.setPod(each);
   await setting.provisioner.pass();
-  expect(setting.toldAbout('good')).toMatch(/^Nominated: Pod should schedule on: nodeclaim\/claim-/);
+  expect(setting.eventsAbout('good')).toMatch(/^Nominated: Pod should schedule on: nodeclaim\/claim-/);
 }
 
 describe('a pod that', () => {
@@ -136,7 +136,7 @@ describe('a pod that', () => {
     ],
   ])('%s is reported, and delays no other', async (_, bad, reported) => {
     await passWithGoodPod(bad);
-    expect(setting.toldAbout('bad')).toMatch(reported);
+    expect(setting.eventsAbout('bad')).toMatch(reported);
   });
 
   test('has a thousand terms is planned for like any other', async () => {
@@ -146,12 +146,12 @@ describe('a pod that', () => {
     }));
     const spec = { affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: terms } } };
     await passWithGoodPod(pod('bad', spec));
-    expect(setting.toldAbout('bad')).toMatch(/^Nominated/);
+    expect(setting.eventsAbout('bad')).toMatch(/^Nominated/);
   });
 
   test('carries a giant annotation is planned for like any other', async () => {
     await passWithGoodPod(pod('bad', {}, { cpu: '1' }, { annotations: { note: 'x'.repeat(250_000) } }));
-    expect(setting.toldAbout('bad')).toMatch(/^Nominated/);
+    expect(setting.eventsAbout('bad')).toMatch(/^Nominated/);
   });
 });
 

@@ -114,7 +114,7 @@ describe('a claim written in its room', () => {
     expect(isFull()).toBe(false);
   });
 
-  test('keeps its room for a while when no one answered: it may be there all the same', async () => {
+  test('keeps its room for a while without an answer: it may be there all the same', async () => {
     const { clock, isFull, written } = writing(async () => {
       throw new KubeError({ status: 0, reason: 'Transport', message: 'the answer was lost' });
     });

@@ -50,7 +50,7 @@ test('seen uids are forgotten when the window closes', async () => {
   ]);
 });
 
-test('a trigger that comes while no one waits opens the next window at once', async () => {
+test('a trigger without a waiting caller opens the next window at once', async () => {
   const { clock, made, closed, wait } = batcher();
   made.trigger('a');
   await clock.runFor(5_000);

@@ -104,7 +104,7 @@ describe('a reboot', () => {
     expect(await condition(conditionType.rebooting)).toMatchObject({ reason: 'RebootIssued' });
   });
 
-  test('that happened while no one looked is not asked for again', async () => {
+  test('that happened between two looks is not asked for again', async () => {
     reboot.mockImplementation(async () => {
       await boot('second');
       throw new Error('the answer was lost');

@@ -76,7 +76,7 @@ describe('one node', () => {
     expect(names(outcome.command?.members)).toEqual(['a']);
   });
 
-  test('may move its pods to nodes no one manages', () => {
+  test('may move its pods to unmanaged nodes', () => {
     const [unmanaged] = machine('free', { type: 'c16', labels: { [label.nodePool]: '' } }) as [SnapshotObject];
     const outcome = single([pool(), unmanaged, ...machine('a', { type: 'c8' }), running('a')]);
     expect(outcome.command).toMatchObject({ replacements: [], placements: [{ name: 'free' }] });

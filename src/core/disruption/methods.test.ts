@@ -387,7 +387,7 @@ describe('preferences', () => {
 });
 
 describe('consolidation among pools', () => {
-  test('works beside a pool without instance types, and evicts pods no one owns', () => {
+  test('works beside a pool without instance types, and evicts pods without an owner', () => {
     const orphan = pod({ node: 'a', cpu: '1' });
     const instanceTypes = [
       { nodePool: 'default', items: sizes },

@@ -97,7 +97,7 @@ describe('fees per node', () => {
     expect(total(found)).toBeCloseTo(found.costPerHour - found.boundPerHour, 9);
   });
 
-  test('are none where no one set them', () => {
+  test('are none where they are not set', () => {
     const found = money([pool(), ...dear('a')]);
     expect(found.costPerHour).toBeCloseTo(1.6, 9);
     expect(causesOf(found)['NodeFees']).toBeUndefined();

@@ -32,7 +32,7 @@ describe('a broken node', () => {
     expect(empty && decisionOf(empty)).toBe('delete');
   });
 
-  test('stays while its time is not up, and where no one repairs', () => {
+  test('stays while its time is not up, and where repair is off', () => {
     expect(run([pool(), ...broken('a'), ...full], { time: '2026-01-01T00:09:00Z' }).command).toBeUndefined();
     const off = roundOf([pool(), ...broken('a')], { time: now });
     expect(finish(repairCommand(off)).command).toBeUndefined();

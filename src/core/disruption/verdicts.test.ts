@@ -101,7 +101,7 @@ test('removing what is named lets the node go', () => {
   expect(codes([pool(), ...machine('a', { type: 'c2' }), running('a', { cpu: '1.5' })])).toEqual(['NotCheaper']);
 });
 
-test('a node whose pool is gone is kept by that alone: there is no one whose settings could keep it', () => {
+test('a node whose pool is gone is kept by that alone: no settings are left that could keep it', () => {
   expect(codes([pool('other'), ...machine('a')])).toEqual(['NoPool']);
   expect(codes([pool('other'), ...machine('a'), running('a')])).toEqual(['NoPool']);
 });

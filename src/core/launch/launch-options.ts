@@ -13,7 +13,7 @@ export interface LaunchOption {
   offering: OfferingSpec;
 }
 
-/** Whether a machine can be had from it now: a reservation that is full stays on offer, but not for this. */
+/** Whether a machine is available from it now: a reservation that is full stays on offer, but not for this. */
 export const isForSale = ({ available, reservationCapacity }: OfferingSpec): boolean =>
   available && reservationCapacity !== 0;
 

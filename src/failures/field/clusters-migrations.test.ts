@@ -102,7 +102,7 @@ describe('the key of volumes', () => {
     ['leaves the decision to IAM', allow('arn:aws:iam::111122223333:root')],
     ['is for all who come through EC2', allow('*', through('ec2.us-east-1.amazonaws.com'))],
     [
-      'has a condition that cannot be told from here',
+      'has a condition that is unknown from here',
       allow('*', { Condition: { StringEquals: { 'aws:PrincipalOrgID': 'o-1' } } }),
     ],
     ['names someone by a unique id', allow('AROAEXAMPLEID')],

@@ -99,7 +99,7 @@ describe('the gate', () => {
     expect(gate.refused.size).toBe(0);
   });
 
-  test('forgets what went while no one watched, whether the next look is a list, a list of pages or a watch', async () => {
+  test('forgets what went between two watches, whether the next look is a list, a list of pages or a watch', async () => {
     const gate = new AdmissionGate();
     const held = (): number =>
       gate.refused.size + (gate as unknown as { admitted: ReadonlyMap<string, unknown> }).admitted.size;

@@ -56,7 +56,7 @@ test('however often viewers come and go, there is one loop', async () => {
   stops[0]?.();
 });
 
-test('rows are kept up to date between two questions, and forgotten when no one asks for long', async () => {
+test('rows are kept up to date between two questions, and forgotten when none comes for long', async () => {
   const { live, real, addNode, listeners } = made();
   addNode('a');
   live.watch(() => undefined)();
@@ -75,7 +75,7 @@ test('rows are kept up to date between two questions, and forgotten when no one 
   stop();
 });
 
-test('verdicts that a loop finds while no one looks leave nothing behind', () => {
+test('verdicts that a loop finds without a viewer leave nothing behind', () => {
   const { live } = made();
   for (let at = 0; at < 1_000; at++) {
     const verdict = { node: `n-${at}`, pricePerHour: 1, savingsPerHour: 0, verdict: 'keep', blockers: [] };

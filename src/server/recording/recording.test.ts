@@ -153,7 +153,7 @@ describe('a recording', () => {
     }
   });
 
-  test('that cannot be written ends with one line in the log and disturbs no one', async () => {
+  test('that cannot be written ends with one line in the log and disturbs nothing else', async () => {
     const said: string[] = [];
     const log = { ...silentLog, error: (message: string) => void said.push(message) };
     const clock = new RealClock();

@@ -146,7 +146,7 @@ test("any request gets an answer in the API's own form, and the server lives", a
   expect(({} as { x?: number }).x).toBeUndefined();
 });
 
-test('bytes that are no HTTP are turned away', async () => {
+test('bytes that are not HTTP are rejected', async () => {
   const reply = await new Promise<string>((resolve) => {
     const socket = connect(server.port, '127.0.0.1', () => socket.write('\x16\x03\x01 this is not a request\r\n\r\n'));
     socket.once('data', (data) => resolve(data.toString()));

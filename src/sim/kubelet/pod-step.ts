@@ -62,8 +62,8 @@ export function nextStep(pod: Pod, timings: PodTimings, view: PodView): PodStep 
 
 function endingStep(pod: Pod, phase: string, timings: PodTimings, view: PodView): PodStep {
   const { deletionTimestamp = '', deletionGracePeriodSeconds = 0, finalizers = [] } = pod.metadata;
-  const toldMs = (parseTime(deletionTimestamp) ?? view.nowMs) - deletionGracePeriodSeconds * 1000;
-  const untilMs = precise(toldMs, view.seenMs) + (durationIn(pod, kwokNode.deleteDelayAnnotation) ?? timings.stopMs);
+  const deletedMs = (parseTime(deletionTimestamp) ?? view.nowMs) - deletionGracePeriodSeconds * 1000;
+  const untilMs = precise(deletedMs, view.seenMs) + (durationIn(pod, kwokNode.deleteDelayAnnotation) ?? timings.stopMs);
   // Killed at once: the object is gone already, or waits for its finalizers.
   if (deletionGracePeriodSeconds > 0 && untilMs > view.nowMs) return { kind: 'wait', untilMs };
   // Whoever holds a finalizer (the Job controller) wants to see how the pod ended.

@@ -166,7 +166,7 @@ suite('a class with something wrong', () => {
 });
 
 suite('deleting a class', () => {
-  test('waits for its claims, then takes its profiles and templates with it, and no one else’s', async () => {
+  test('waits for its claims, then takes its own profiles and templates with it', async () => {
     await ready();
     const made = (await status()).instanceProfile ?? '';
     await rig.iam.send(

@@ -6,7 +6,7 @@ import { useAttackedWorld } from './attacked-world.ts';
 
 const { world, observePort } = await useAttackedWorld();
 
-test('a hostile tenant stalls nothing, delays no one and writes to no terminal', async () => {
+test('a hostile tenant stalls nothing, delays no other tenant and writes to no terminal', async () => {
   const [seed = 1] = fixedSeeds(1, 1);
   const tally = await attack(world, { seed, rounds: 1, crowd: 100, observePort });
   tally.print('tenant');

@@ -105,7 +105,7 @@ test('a machine that vanishes is noticed, its claim goes and its pods get anothe
   expect((await scenario.nodes()).map(({ metadata }) => metadata.name)).not.toContain(name);
 });
 
-describe('a claim whose author no one remembers', () => {
+describe('a claim whose author is unknown', () => {
   /** The API server carries out the first claims that are written, and the answers are lost. */
   const forgetful = (times: number) => (kube: Kube) => {
     let left = times;

@@ -105,7 +105,7 @@ test('a resource that a pool has nothing of is asked for by allowing other insta
   expect(reason?.suggestion).toBe('allow instance types with a.com/gpu in NodePool default');
 });
 
-test('a spread that asks for a zone in which nothing can be had is what has to change', () => {
+test('a spread that asks for a zone in which nothing is available is what has to change', () => {
   // A NodePool that names a zone makes it one that pods spread over, whether or not a node can come there.
   const zone = 'topology.kubernetes.io/zone';
   const moon = nodePool({ name: 'moon', taints, requirements: [requirement(zone, 'In', ['moon-1a'])] });

@@ -222,7 +222,7 @@ describe('files', () => {
     return collectManifests([join(folder, name)], { stdin: Readable.from([]) });
   };
 
-  test('objects without a namespace are in default; kinds no one plans are counted', async () => {
+  test('objects without a namespace are in default; kinds that are not planned are counted', async () => {
     const { objects, ignored } = await collect(
       'a.yaml',
       'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\n---\n\n',

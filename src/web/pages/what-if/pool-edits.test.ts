@@ -23,7 +23,7 @@ const spec: PoolSpec = {
   },
 };
 
-test('a form that nobody touched changes nothing', () => {
+test('an untouched form changes nothing', () => {
   expect(edited(spec, formOf(spec))).toEqual(spec);
   expect(changesOf(formOf(spec), formOf(spec))).toEqual([]);
 });
