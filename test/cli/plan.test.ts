@@ -179,10 +179,10 @@ describe('mistakes', () => {
   });
 
   test('kinds that do not matter are listed and ignored', async () => {
-    const path = file('mixed.yaml', 'apiVersion: v1\nkind: Service\nmetadata: {name: a}\n---\nkind: Thing\n');
+    const path = file('mixed.yaml', 'apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\nkind: Thing\n');
     const { code, err } = await kerf(['-f', path]);
     expect(code).toBe(0);
-    expect(err).toBe('note: ignored 2 objects of kinds that planning does not read: Service, Thing\n');
+    expect(err).toBe('note: ignored 2 objects of kinds that planning does not read: Secret, Thing\n');
   });
 });
 

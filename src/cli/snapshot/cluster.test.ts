@@ -109,6 +109,33 @@ describe('what a controller says about itself', () => {
     expect(snapshot.nodeState).toMatchObject([{ node: 'a', nominated: true }]);
   });
 
+  test('names a default spread: then Services and owners of pods are read, as far as they select pods', async () => {
+    const constraint = { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'DoNotSchedule' };
+    const published = { provider: 'kwok', settings: { defaultTopologySpreadConstraints: [constraint] } };
+    const selector = { matchLabels: { app: 'web' } };
+    const kube = (annotations: Record<string, string>) =>
+      api({
+        leases: [lease(annotations)],
+        services: [object('Service', 'web', { spec: { selector: { app: 'web' }, clusterIP: '10.0.0.1' } })],
+        replicasets: [
+          object('ReplicaSet', 'web-new', { spec: { replicas: 2, selector, template: {} }, status: {} }),
+          object('ReplicaSet', 'web-old', { spec: { replicas: 0, selector, template: {} } }),
+        ],
+      });
+    const { snapshot } = await collectSnapshot(kube({ 'kerf.sh/settings': JSON.stringify(published) }), now);
+    expect(snapshot.objects.items).toMatchObject([
+      { kind: 'Service', metadata: { name: 'web' }, spec: { selector: { app: 'web' } } },
+      { kind: 'ReplicaSet', metadata: { name: 'web-new' }, spec: { selector } },
+    ]);
+    expect(JSON.stringify(snapshot.objects)).not.toMatch(/clusterIP|template|status/);
+    expect(checkSnapshot(snapshot)).toMatchObject({ problems: [], unknownKinds: new Map() });
+    const without = kube({ 'kerf.sh/settings': JSON.stringify(settings) });
+    await collectSnapshot(without, now);
+    expect(without.asked).not.toContain('services');
+    expect(without.asked).toContain('csidrivers');
+    expect(without.asked).toContain('csistoragecapacities');
+  });
+
   test('gives the time of a cluster whose time passes faster', async () => {
     const clock = { time: '2027-01-01T00:00:00Z', realTime: '2026-11-16T03:59:00Z', speed: 60 };
     const { snapshot } = await reading({

@@ -32,11 +32,21 @@ const wantedResources: Resource[] = [
   resources.persistentVolumes,
   resources.storageClasses,
   resources.csiNodes,
+  resources.csiDrivers,
+  resources.csiStorageCapacities,
   resources.volumeAttachments,
   resources.resourceSlices,
   resources.resourceClaims,
   resources.deviceClasses,
   resources.deviceTaintRules,
+];
+
+/** What pods are spread among where kube-scheduler has a spread for those that declare none. */
+const spreadResources: Resource[] = [
+  resources.services,
+  resources.replicationControllers,
+  resources.replicaSets,
+  resources.statefulSets,
 ];
 
 /** What the API server's own clients ask for per page. */
@@ -92,6 +102,11 @@ export async function collectSnapshot(
   }
   const controller = await readController(kube);
   const facts = controller.kind === 'found' ? controller.facts : undefined;
+  if ((facts?.settings.settings.defaultTopologySpreadConstraints ?? []).length > 0) {
+    for (const wanted of spreadResources) {
+      for (const object of await listAll(kube, wanted, progress)) items.push(...selectorOf(object));
+    }
+  }
   const { poolState, failedOfferings, nominated } = facts?.state ?? {};
   const failed = failedOfferings?.flatMap(({ instanceTypes, ...alike }) =>
     instanceTypes.map((instanceType) => ({ instanceType, ...alike })),
@@ -146,4 +161,15 @@ function cleaned(object: SnapshotObject): SnapshotObject {
   if (annotations === undefined) return { ...object, metadata };
   const { [lastApplied]: __, ...kept } = annotations;
   return { ...object, metadata: { ...metadata, annotations: kept } };
+}
+
+/** Its selector is all that counts; what wants no pods, as older revisions of a Deployment do, counts for nothing. */
+function selectorOf(object: SnapshotObject): SnapshotObject[] {
+  const { apiVersion, kind, metadata } = object;
+  const { replicas, selector } = (object['spec'] ?? {}) as { replicas?: number; selector?: object };
+  if (replicas === 0 || selector === undefined) return [];
+  const { name, namespace, uid } = metadata;
+  return [
+    { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }) }, spec: { selector } },
+  ];
 }

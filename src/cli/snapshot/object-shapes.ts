@@ -211,6 +211,7 @@ export const objectShapes: Readonly<Record<string, Shape>> = {
       drivers: listOf(openFields({ name: text, allocatable: openFields({ count: integer }) })),
     }),
   }),
+  Service: object({ spec: openFields({ selector: labels }) }),
   CSIDriver: object({ spec: openFields({ storageCapacity: flag, preventPodSchedulingIfMissing: flag }) }),
   CSIStorageCapacity: object({ storageClassName: text, capacity: quantity, maximumVolumeSize: quantity }),
   ResourceSlice: object(deviceShapes.ResourceSlice),
@@ -258,6 +259,13 @@ export const objectShapes: Readonly<Record<string, Shape>> = {
 
 const scaled = (parts: Record<string, Shape>): Shape =>
   object({ spec: openFields({ template: podTemplate, ...parts }, ['template']) }, ['spec']);
+
+/** Workloads as far as pods of a snapshot are spread by their selectors. */
+export const ownerShapes: Readonly<Record<string, Shape>> = {
+  ReplicaSet: object({ spec: openFields({ selector: labelSelector }) }),
+  StatefulSet: object({ spec: openFields({ selector: labelSelector }) }),
+  ReplicationController: object({ spec: openFields({ selector: labels }) }),
+};
 
 /** Kinds that stand for pods or shape them; manifests may hold them, snapshots need not. */
 export const workloadShapes: Readonly<Record<string, Shape>> = {

@@ -216,3 +216,36 @@ test('pods, claims, classes, pools and devices still meet', () => {
   expect([free, taken].map(redactSnapshot).map(placed)).toEqual([1, 0]);
   expect(JSON.stringify({ ...redactSnapshot(taken), instanceTypes: [] })).not.toMatch(/acme/i);
 });
+
+test('a default spread meets its Services and owners in a redacted snapshot as well', () => {
+  const bare = (name: string) => pod(name, { topologySpreadConstraints: [], affinity: {}, volumes: [] });
+  const zones = { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'DoNotSchedule' } as const;
+  const spread: Snapshot = {
+    ...snapshot,
+    settings: { defaultTopologySpreadConstraints: [zones] },
+    objects: {
+      ...snapshot.objects,
+      items: [
+        ...snapshot.objects.items.filter(({ kind }) => kind === 'NodePool' || kind === 'Namespace'),
+        bare('a'),
+        bare('b'),
+        {
+          apiVersion: 'v1',
+          kind: 'Service',
+          metadata: { name: 'acme-web', namespace: 'acme-shop' },
+          spec: { selector: { team: 'acme-team' } },
+        },
+        {
+          apiVersion: 'apps/v1',
+          kind: 'ReplicaSet',
+          metadata: { name: 'acme-web', namespace: 'acme-shop' },
+          spec: { selector: { matchLabels: { team: 'acme-team' } } },
+        },
+      ],
+    },
+  };
+  const redacted = redactSnapshot(spread);
+  expect(JSON.stringify({ ...redacted, instanceTypes: [] })).not.toMatch(/acme/i);
+  expect(planSnapshot(redacted).newNodes).toHaveLength(2);
+  expect(planSnapshot(spread).newNodes).toHaveLength(2);
+});

@@ -137,9 +137,7 @@ export class Redactor {
   }
 
   private fields(value: Record<string, unknown>, field: string): Record<string, unknown> {
-    // The selector of a pod is labels; that of a device is terms.
-    if (field === 'labels' || field === 'matchLabels' || (field === 'nodeSelector' && !('nodeSelectorTerms' in value)))
-      return this.labels(value);
+    if (areLabels(value, field)) return this.labels(value);
     if (field === 'annotations') return keptAnnotations(value);
     const isExpression = typeof value['key'] === 'string' && Array.isArray(value['values']);
     const redacted: Record<string, unknown> = {};
@@ -179,6 +177,13 @@ export class Redactor {
     if (word === undefined) this.known.set(text, (word = `x${this.known.size + 1}`));
     return word;
   }
+}
+
+/** The node selector of a pod is labels, that of a device is terms; selectors of Services are labels, others have parts. */
+function areLabels(value: Record<string, unknown>, field: string): boolean {
+  if (field === 'labels' || field === 'matchLabels') return true;
+  if (field === 'nodeSelector') return !('nodeSelectorTerms' in value);
+  return field === 'selector' && Object.values(value).every((one) => typeof one === 'string');
 }
 
 /** Switches, numbers and durations of public keys; other values are text of the owner's. */

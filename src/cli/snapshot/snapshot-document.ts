@@ -3,7 +3,7 @@
 import { parseTime } from '../../base/index.ts';
 import { isTimeZone, type Snapshot } from '../../core/index.ts';
 import { dynamicResourcesShape } from './device-shapes.ts';
-import { objectShapes } from './object-shapes.ts';
+import { objectShapes, ownerShapes } from './object-shapes.ts';
 import {
   checkShape,
   choice,
@@ -187,7 +187,7 @@ function checkObjects(items: readonly unknown[], problems: ShapeProblem[], unkno
       problems.push({ path: [...path, 'kind'], message: 'is missing: every object says what it is' });
       continue;
     }
-    const shape = Object.hasOwn(objectShapes, kind) ? objectShapes[kind] : undefined;
+    const shape = shapeOf(kind);
     if (shape === undefined) {
       unknownKinds.set(kind, (unknownKinds.get(kind) ?? 0) + 1);
       continue;
@@ -204,6 +204,11 @@ function checkObjects(items: readonly unknown[], problems: ShapeProblem[], unkno
     if (seen.has(id)) problems.push({ path: [...path], message: `is a second ${id.replace(' /', ' ')}: keep one` });
     seen.add(id);
   }
+}
+
+function shapeOf(kind: string): Shape | undefined {
+  if (Object.hasOwn(objectShapes, kind)) return objectShapes[kind];
+  return Object.hasOwn(ownerShapes, kind) ? ownerShapes[kind] : undefined;
 }
 
 function checkDetails(snapshot: Snapshot, problems: ShapeProblem[]): void {

@@ -80,6 +80,21 @@ test('gates about devices say that they need resource claims to be planned', () 
   expect(parseSettings({ 'ignore-dra-requests': 'false' }, env, 'aws').notes).toEqual([]);
 });
 
+test('choices about repair say that they need the gate NodeRepair, and that the older way knows none of them', () => {
+  const env = { CLUSTER_NAME: 'c', AWS_FEATURE_GATES: 'RebootForRepair=true' };
+  const notes = (gates: string, legacy: string) =>
+    parseSettings({ 'feature-gates': gates, 'legacy-node-repair': legacy }, env, 'aws').notes;
+  const off = 'changes nothing while the gate NodeRepair is off: add NodeRepair=true';
+  expect(notes('TerminateFirstRepair=true', 'true')).toEqual([
+    `TerminateFirstRepair ${off}`,
+    `RebootForRepair ${off}`,
+    `legacy-node-repair ${off}`,
+  ]);
+  const older = 'changes nothing while legacy-node-repair is true: set it to false';
+  expect(notes('NodeRepair=true', 'true')).toEqual([`RebootForRepair ${older}`]);
+  expect(notes('NodeRepair=true,TerminateFirstRepair=true', 'false')).toEqual([]);
+});
+
 test('a variable that begins like ours and is read by nothing is reported', () => {
   const { warnings } = parseSettings({}, { KERF_PROVIDR: 'aws', KERF_LOG_LEVEL: 'debug', KERF_PROVIDER: 'kwok' });
   expect(warnings).toEqual([

@@ -117,6 +117,7 @@ export function parseSettings(
     if (settings.ignoreDraRequests && aws?.awsFeatureGates[gate] === true)
       reader.notes.push(`${gate} changes nothing while ignore-dra-requests is true: set it to false`);
   }
+  reader.notes.push(...withoutRepair(settings, aws));
   reader.warnings.push(...unknownVariables(env));
   const { problems, warnings, notes } = reader;
   if (problems.length > 0) {
@@ -129,6 +130,24 @@ export function parseSettings(
     );
   }
   return { settings, ...(aws === undefined ? {} : { aws }), warnings, notes };
+}
+
+/** Choices about repair that need it to be on, as a disruption method. */
+function withoutRepair(
+  { featureGates, legacyNodeRepair }: Settings,
+  aws: Pick<AwsSettings, 'awsFeatureGates'> | undefined,
+): string[] {
+  const isOn = featureGates['NodeRepair'] === true;
+  const chosen = [
+    ...(featureGates['TerminateFirstRepair'] === true ? ['TerminateFirstRepair'] : []),
+    ...(aws?.awsFeatureGates['RebootForRepair'] === true ? ['RebootForRepair'] : []),
+  ];
+  if (isOn) {
+    if (!legacyNodeRepair) return [];
+    return chosen.map((gate) => `${gate} changes nothing while legacy-node-repair is true: set it to false`);
+  }
+  if (legacyNodeRepair) chosen.push(settingDefinitions.legacyNodeRepair.flag);
+  return chosen.map((each) => `${each} changes nothing while the gate NodeRepair is off: add NodeRepair=true`);
 }
 
 function readSpread(reader: SettingReader): DefaultSpreadConstraint[] {

@@ -27,6 +27,8 @@ test.each<[string, string]>([
   [config({ ...constraint, labelSelector: {} }), '.labelSelector must not be set'],
   [config({ ...constraint, matchLabelKeys: ['a'] }), '.matchLabelKeys must not be set'],
   [config({ ...constraint, minDomain: 1 }), 'minDomain is not a known field; did you mean minDomains?'],
+  [config({ ...constraint, minDomains: 'two' }), 'defaultConstraints[0].minDomains must be a whole number'],
+  [config({ ...constraint, nodeTaintsPolicy: 'honor' }), '.nodeTaintsPolicy must be one of Honor, Ignore, not "honor"'],
   [config(constraint, constraint), 'defaultConstraints[1] repeats [0]'],
 ])('%s is refused', (text, problem) => {
   expect(parseSchedulerConfig(text)).toEqual({ problem: expect.stringContaining(problem) });

@@ -14,6 +14,7 @@ const constraintFields = [
   'nodeTaintsPolicy',
 ];
 const actions = ['DoNotSchedule', 'ScheduleAnyway'];
+const inclusions = ['Honor', 'Ignore'];
 
 export type ParsedSchedulerConfig = { constraints: DefaultSpreadConstraint[] } | { problem: string };
 
@@ -49,6 +50,13 @@ function constraintProblem(each: unknown, before: readonly unknown[]): string | 
     return '.labelSelector must not be set: it is deduced for each pod';
   if (Array.isArray(matchLabelKeys) && matchLabelKeys.length > 0)
     return '.matchLabelKeys must not be set: it has no effect on default constraints';
+  const { minDomains } = each as Record<string, unknown>;
+  if (isGiven(minDomains) && !Number.isInteger(minDomains)) return '.minDomains must be a whole number';
+  for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy']) {
+    const value = fieldOf(each, policy);
+    if (isGiven(value) && !inclusions.includes(String(value)))
+      return `.${policy} must be one of ${inclusions.join(', ')}, not ${JSON.stringify(value)}`;
+  }
   const same = before.findIndex(
     (other) =>
       fieldOf(other, 'topologyKey') === topologyKey && fieldOf(other, 'whenUnsatisfiable') === whenUnsatisfiable,
@@ -65,6 +73,8 @@ function unknownField(value: unknown, known: readonly string[], place: string): 
   const near = nearestName(unknown, known);
   return `${place === '' ? '' : `${place}.`}${unknown} is not a known field${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
 function fieldOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;

@@ -73,6 +73,26 @@ describe('workloads', () => {
     expect(names(inCluster.objects, 'Pod')).toEqual(['web-1', 'web-2']);
   });
 
+  test('what the cluster holds of workloads is there for their pods only: it makes none', () => {
+    const replicaSet = object('ReplicaSet', 'web-abc', { spec: { selector: { matchLabels: { app: 'web' } } } });
+    const { objects } = objectsOf([object('Service', 'web', { spec: { selector: { app: 'web' } } })], [replicaSet]);
+    expect(objects.map(({ kind }) => kind)).toEqual(['Service', 'Namespace']);
+  });
+
+  test('the selector of a workload stays, because pods without a spread of their own may be spread by it', () => {
+    const selector = { matchLabels: { app: 'web' } };
+    const { objects } = objectsOf([
+      object('Deployment', 'web', { spec: { replicas: 1, selector, template: template() } }),
+      object('StatefulSet', 'db', { spec: { selector, template: template() } }),
+      object('Job', 'once', { spec: { template: template() } }),
+    ]);
+    const owners = objects.filter(({ kind }) => kind.endsWith('Set'));
+    expect(owners).toEqual([
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { name: 'web', namespace: 'shop' }, spec: { selector } },
+      { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'db', namespace: 'shop' }, spec: { selector } },
+    ]);
+  });
+
   test('a StatefulSet counts from its first ordinal and brings a claim per volume', () => {
     const set = object('StatefulSet', 'db', {
       spec: {
@@ -225,10 +245,10 @@ describe('files', () => {
   test('objects without a namespace are in default; kinds that are not planned are counted', async () => {
     const { objects, ignored } = await collect(
       'a.yaml',
-      'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\n---\n\n',
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n---\napiVersion: v1\nkind: Ingress\nmetadata: {name: s}\n---\n\n',
     );
     expect(objects.map(({ metadata }) => metadata.namespace)).toEqual(['default']);
-    expect([...ignored]).toEqual([['Service', 1]]);
+    expect([...ignored]).toEqual([['Ingress', 1]]);
   });
 
   test('every mistake is named with file, line and field', async () => {

@@ -3,7 +3,7 @@
 import type { SnapshotObject } from '../../../core/index.ts';
 import { claimsOfEphemeralVolumes, withDefaultStorageClass } from './claims.ts';
 import { Admission, markWaiting } from './waiting-pods.ts';
-import { expandWorkloads, isWorkload } from './workloads.ts';
+import { expandWorkloads, isWorkload, selectorsOf } from './workloads.ts';
 
 export interface ClusterObjects {
   objects: SnapshotObject[];
@@ -16,8 +16,8 @@ export function objectsOf(
 ): ClusterObjects {
   const around = [...inCluster, ...manifests];
   const admission = new Admission(around);
-  const { pods, claims, notes } = expandWorkloads(around);
-  const objects: SnapshotObject[] = [];
+  const { pods, claims, notes } = expandWorkloads(manifests, inCluster);
+  const objects: SnapshotObject[] = selectorsOf(manifests);
   const waiting: SnapshotObject[] = [];
   const unnamed = new Map<string, number>();
   const volumes = new Set(

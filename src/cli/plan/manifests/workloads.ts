@@ -13,6 +13,7 @@ interface PodTemplate {
 interface WorkloadSpec {
   replicas?: number;
   template: PodTemplate;
+  selector?: object;
   ordinals?: { start?: number };
   volumeClaimTemplates?: ClaimTemplate[];
   parallelism?: number;
@@ -35,11 +36,15 @@ export function isWorkload(kind: string): boolean {
   return workloadKinds.includes(kind);
 }
 
-export function expandWorkloads(objects: readonly SnapshotObject[]): Expansion {
+/** Only workloads among the manifests make pods; those of the cluster have theirs, which count where a manifest wants them. */
+export function expandWorkloads(
+  manifests: readonly SnapshotObject[],
+  inCluster: readonly SnapshotObject[] = [],
+): Expansion {
   const expansion: Expansion = { pods: [], claims: [], notes: [] };
-  const owners = new OwnerIndex(objects);
+  const owners = new OwnerIndex([...inCluster, ...manifests]);
   const present = owners.podsByWorkload();
-  for (const object of objects) {
+  for (const object of manifests) {
     if (!isWorkload(object.kind) || owners.hasOwnerAmong(object)) continue;
     const spec = specOf(object);
     if (object.kind === 'CronJob') {
@@ -50,6 +55,26 @@ export function expandWorkloads(objects: readonly SnapshotObject[]): Expansion {
     addReplicas(object, spec, present.get(keyOf(object.kind, object)) ?? new Set(), expansion);
   }
   return expansion;
+}
+
+/** What kube-scheduler takes the selector of a default spread from, for pods of these workloads. */
+export function selectorsOf(manifests: readonly SnapshotObject[]): SnapshotObject[] {
+  const owners = new Map<string, SnapshotObject>();
+  for (const workload of manifests) {
+    const owner = ownerOfPods(workload);
+    const selector = isWorkload(workload.kind) ? specOf(workload).selector : undefined;
+    if (selector === undefined || owner.kind === 'Job') continue;
+    const { name, namespace = 'default' } = workload.metadata;
+    owners.set(keyOf(owner.kind, workload), { ...owner, metadata: { name, namespace }, spec: { selector } });
+  }
+  return [...owners.values()];
+}
+
+/** A Deployment's pods belong to its ReplicaSet, which has no name yet; its own stands in. */
+function ownerOfPods({ kind }: SnapshotObject): { apiVersion: string; kind: string } {
+  if (kind === 'Job') return { apiVersion: 'batch/v1', kind };
+  if (kind === 'ReplicationController') return { apiVersion: 'v1', kind };
+  return { apiVersion: 'apps/v1', kind: kind === 'Deployment' ? 'ReplicaSet' : kind };
 }
 
 function addReplicas(workload: SnapshotObject, spec: WorkloadSpec, present: Set<string>, expansion: Expansion): void {
@@ -84,18 +109,16 @@ function addReplicas(workload: SnapshotObject, spec: WorkloadSpec, present: Set<
 
 function podMetadata(workload: SnapshotObject, template: PodTemplate, namespace: string) {
   const { labels, annotations } = template.metadata ?? {};
-  // A Deployment's pods belong to its ReplicaSet, which has no name yet; its own stands in.
-  const kind = workload.kind === 'Deployment' ? 'ReplicaSet' : workload.kind;
+  const owner = ownerOfPods(workload);
   return {
     namespace,
     ...(labels === undefined ? {} : { labels }),
     ...(annotations === undefined ? {} : { annotations }),
     ownerReferences: [
       {
-        apiVersion: workload.kind === 'Job' ? 'batch/v1' : workload.kind === 'ReplicationController' ? 'v1' : 'apps/v1',
-        kind,
+        ...owner,
         name: workload.metadata.name,
-        uid: workload.metadata.uid ?? `${namespace}/${kind}/${workload.metadata.name}`,
+        uid: workload.metadata.uid ?? `${namespace}/${owner.kind}/${workload.metadata.name}`,
         controller: true,
       },
     ],
