@@ -132,6 +132,43 @@ describe('joining Nodes and NodeClaims', () => {
     expect(state.machines.size).toBe(0);
   });
 
+  test('of several Nodes with one provider id the one that the claim names counts, else the first', () => {
+    const { cluster: state } = cluster();
+    const own = node('own', { providerID: 'kwok://1', labels: managed });
+    const foreign = node('foreign', { providerID: 'kwok://1', labels: managed });
+    const counts = (): string | undefined => state.machines.get('kwok://1')?.node?.metadata.name;
+    state.setNode(own);
+    state.setNode(foreign);
+    expect(counts()).toBe('own');
+    state.removeNode(own);
+    expect(counts()).toBe('foreign');
+    state.setNode(own);
+    const named = claim('c', { providerID: 'kwok://1' });
+    state.setClaim({ ...named, status: { ...named.status, nodeName: 'own' } });
+    expect(counts()).toBe('own');
+    state.setNode({ ...foreign });
+    state.setNode({ ...own });
+    expect(counts()).toBe('own');
+    state.removeNode(foreign);
+    state.removeNode(own);
+    expect(counts()).toBeUndefined();
+    state.removeClaim(named);
+    expect(state.machines.size).toBe(0);
+  });
+
+  test('of several claims with one provider id the first counts, and another when that one is gone', () => {
+    const { cluster: state } = cluster();
+    const counts = (): string | undefined => state.machines.get('kwok://1')?.claim?.metadata.name;
+    state.setClaim(claim('first', { providerID: 'kwok://1' }));
+    state.setClaim(claim('second', { providerID: 'kwok://1' }));
+    state.setClaim(claim('third', { providerID: 'kwok://1' }));
+    expect(counts()).toBe('first');
+    state.setClaim(claim('second', { providerID: 'kwok://2' }));
+    state.removeClaim(claim('first'));
+    expect(counts()).toBe('third');
+    expect(state.machines.ofClaim('second')?.key).toBe('kwok://2');
+  });
+
   test('a claim without a provider id is launching', () => {
     const { cluster: state } = cluster();
     state.setClaim(claim('c'));

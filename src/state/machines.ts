@@ -4,10 +4,12 @@
 // 2. A managed Node that is not initialized is ignored until it carries an instance-type label.
 // 3. A changed provider id moves the object to another machine; a machine with neither side left is gone.
 // 4. A claim without a provider id is remembered by name only: it is launching.
+// 5. Of several Nodes with one provider id, or several claims, one counts: the Node that the claim names, else the first that
+//    came. A kubelet may write any provider id when it joins: that does not put its Node in the place of another.
 
 import type { NodeClaim } from '../api/index.ts';
 import { label } from '../api/names.ts';
-import type { Node } from '../ports/index.ts';
+import type { KubeObject, Node } from '../ports/index.ts';
 import type { Machine } from './machine.ts';
 
 export class Machines {
@@ -15,6 +17,9 @@ export class Machines {
   private readonly keyOfNode = new Map<string, string>();
   private readonly keyOfClaim = new Map<string, string>();
   private readonly launchingClaims = new Map<string, NodeClaim>();
+  /** By provider id, those that do not count because of another one. */
+  private readonly otherNodes = new Others<Node>();
+  private readonly otherClaims = new Others<NodeClaim>();
 
   all(): Iterable<Machine> {
     return this.byKey.values();
@@ -56,15 +61,19 @@ export class Machines {
     if (before !== undefined && before !== key) this.removeNode(name);
     if (key === undefined) return;
     this.keyOfNode.set(name, key);
-    this.machine(key).node = node;
+    const machine = this.machine(key);
+    if (machine.node === undefined || machine.node.metadata.name === name) machine.node = node;
+    else this.otherNodes.set(key, node);
+    this.preferNamed(machine);
   }
 
   removeNode(name: string): void {
     const key = this.keyOfNode.get(name);
     this.keyOfNode.delete(name);
     const machine = this.byKey.get(key ?? '');
-    if (machine?.node?.metadata.name !== name) return;
-    machine.node = undefined;
+    if (machine === undefined) return;
+    if (machine.node?.metadata.name !== name) return this.otherNodes.remove(machine.key, name);
+    machine.node = this.otherNodes.takeFirst(machine.key);
     this.dropIfEmpty(machine);
   }
 
@@ -79,7 +88,10 @@ export class Machines {
     }
     this.launchingClaims.delete(name);
     this.keyOfClaim.set(name, key);
-    this.machine(key).claim = claim;
+    const machine = this.machine(key);
+    if (machine.claim === undefined || machine.claim.metadata.name === name) machine.claim = claim;
+    else this.otherClaims.set(key, claim);
+    this.preferNamed(machine);
   }
 
   removeClaim(name: string): void {
@@ -87,9 +99,20 @@ export class Machines {
     const key = this.keyOfClaim.get(name);
     this.keyOfClaim.delete(name);
     const machine = this.byKey.get(key ?? '');
-    if (machine?.claim?.metadata.name !== name) return;
-    machine.claim = undefined;
+    if (machine === undefined) return;
+    if (machine.claim?.metadata.name !== name) return this.otherClaims.remove(machine.key, name);
+    machine.claim = this.otherClaims.takeFirst(machine.key);
+    this.preferNamed(machine);
     this.dropIfEmpty(machine);
+  }
+
+  private preferNamed(machine: Machine): void {
+    const named = machine.claim?.status?.nodeName;
+    if (named === undefined || machine.node === undefined || machine.node.metadata.name === named) return;
+    const preferred = this.otherNodes.take(machine.key, named);
+    if (preferred === undefined) return;
+    this.otherNodes.set(machine.key, machine.node);
+    machine.node = preferred;
   }
 
   private machine(key: string): Machine {
@@ -103,6 +126,32 @@ export class Machines {
 
   private dropIfEmpty(machine: Machine): void {
     if (machine.node === undefined && machine.claim === undefined) this.byKey.delete(machine.key);
+  }
+}
+
+/** By key and name, in the order in which they came; empty but for mistakes and lies. */
+class Others<T extends KubeObject> {
+  private readonly byKey = new Map<string, Map<string, T>>();
+
+  set(key: string, object: T): void {
+    const others = this.byKey.get(key) ?? new Map<string, T>();
+    this.byKey.set(key, others.set(object.metadata.name ?? '', object));
+  }
+
+  remove(key: string, name: string): void {
+    const others = this.byKey.get(key);
+    if (others?.delete(name) === true && others.size === 0) this.byKey.delete(key);
+  }
+
+  take(key: string, name: string): T | undefined {
+    const object = this.byKey.get(key)?.get(name);
+    this.remove(key, name);
+    return object;
+  }
+
+  takeFirst(key: string): T | undefined {
+    const [name] = this.byKey.get(key)?.keys() ?? [];
+    return name === undefined ? undefined : this.take(key, name);
   }
 }
 

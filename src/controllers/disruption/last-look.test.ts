@@ -7,6 +7,7 @@ import { KubeError, type Node, type Pod, type RepairPolicy, resources } from '..
 import { nodeClaims } from '../own-resources.ts';
 import { instanceTypesOfPools, snapshotFor } from '../planning.ts';
 import { type DisruptionBench, openDisruption, podOn, quiet } from './disruption-bench.testing.ts';
+import { lastLook } from './last-look.ts';
 
 const policies: RepairPolicy[] = [{ conditionType: 'Ready', conditionStatus: 'False', tolerationMs: 60_000 }];
 const protection = { [annotation.doNotDisrupt]: 'true' };
@@ -95,6 +96,15 @@ describe.each<Command['reason']>(['Empty', 'Underutilized', 'Drifted'])('a node 
     await at.bench.run(2_000);
     expect(await at.bench.get(nodeClaims, 'a')).toBeUndefined();
   });
+});
+
+test('a node that only the cache lacks by now is looked at all the same', async () => {
+  const started = await command('Underutilized');
+  storePod({});
+  const { cluster } = at.bench.context;
+  cluster.removeNode((await at.bench.get(resources.nodes, 'a')) as Node);
+  const claim = (await at.bench.get<NodeClaim>(nodeClaims, 'a')) as NodeClaim;
+  expect(await lastLook(at.bench.context, started, claim)).toContain('pod default/unseen came to it');
 });
 
 test('what drifted and has a deadline of its own does not wait for protected pods', async () => {

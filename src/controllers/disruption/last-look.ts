@@ -20,7 +20,9 @@ export async function lastLook(
   claim: NodeClaim,
 ): Promise<string | undefined> {
   const member = command.members.find(({ machine }) => machine.claim?.metadata.name === claim.metadata.name);
-  const name = context.cluster.machines.ofClaim(claim.metadata.name ?? '')?.node?.metadata.name;
+  const machine = context.cluster.machines.ofClaim(claim.metadata.name ?? '');
+  // The cache may have lost the Node since the command was decided.
+  const name = (machine?.node ?? member?.machine.node)?.metadata.name;
   const node = name === undefined ? undefined : await storedObject(context, resources.nodes, name);
   if (member === undefined || node === undefined || node.spec?.providerID !== claim.status?.providerID)
     return undefined;

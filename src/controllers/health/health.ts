@@ -2,6 +2,7 @@
 // some node is due. Reported by every round of the disruption loop.
 import { RepairPolicies, type RepairState } from '../../core/index.ts';
 import type { ControllerContext } from '../context.ts';
+import { claimsOfNode } from '../node-and-claim.ts';
 import { Ailments } from './repair-policies.ts';
 
 /** Nodes are repaired by the disruption loop: the gate is on and the older controller was not asked for. */
@@ -44,7 +45,7 @@ export class Health {
       const { name = '' } = node.metadata;
       if (!this.policies.isUnhealthy(node as never) && !known.has(name)) continue;
       this.ailments.of(node, policies);
-      const [claim] = cluster.claims.filedUnder(node.spec?.providerID ?? '');
+      const [claim] = claimsOfNode(this.context, node);
       const state: RepairState = { nowMs: clock.now(), unhealthySince: this.since(name) };
       isDue ||= claim !== undefined && this.policies.repairOf(node as never, claim as never, state) !== undefined;
     }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { NodeClaim } from '../../api/index.ts';
 import { formatTime } from '../../base/index.ts';
 import type { Node, RepairPolicy } from '../../ports/index.ts';
 import { resources } from '../../ports/index.ts';
@@ -101,6 +102,17 @@ describe('a broken node', () => {
     await machines(5);
     await says('n0', ['Ready', 'False']);
     bench.storedOtherwise(resources.nodes, (nodes) => nodes.map(change));
+    await bench.run(20 * minuteMs);
+    expect(await isLeaving('n0')).toBe(false);
+  });
+
+  test('that names the machine of another Node does not end the claim of that one', async () => {
+    await machines(5);
+    await bench.apply<NodeClaim>(nodeClaims, { metadata: { name: 'n0' }, status: { nodeName: 'n0' } });
+    await bench.machine('default', 'foreign', { node: { spec: { providerID: 'kwok://n0' } } });
+    await bench.run(1_000);
+    expect((await bench.get<Node>(resources.nodes, 'foreign'))?.spec?.providerID).toBe('kwok://n0');
+    await says('foreign', ['Ready', 'False']);
     await bench.run(20 * minuteMs);
     expect(await isLeaving('n0')).toBe(false);
   });

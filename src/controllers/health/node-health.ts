@@ -16,6 +16,7 @@ import {
 import { decideRemoval } from '../decisions.ts';
 import { aboutClaim, aboutNode, aboutPool } from '../event-subjects.ts';
 import { isManagedNode } from '../managed.ts';
+import { claimsOfNode } from '../node-and-claim.ts';
 import { type ClaimMetrics, snakeCase } from '../nodeclaim/claim-metrics.ts';
 import { endClaim } from '../nodeclaim/end-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
@@ -103,7 +104,7 @@ export function nodeHealthController(context: ControllerContext, metrics: ClaimM
       const node = cluster.nodes.get(key);
       if (node === undefined) ailments.forget(key);
       if (node === undefined || !isManagedNode(cloud, node)) return done;
-      const [claim] = cluster.claims.filedUnder(node.spec?.providerID ?? '');
+      const [claim] = claimsOfNode(context, node);
       if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return done;
       try {
         return await reconcile(node, claim);

@@ -6,6 +6,7 @@ import { type Node, resources } from '../../ports/index.ts';
 import { done, type Outcome } from '../../runtime/index.ts';
 import { again, type Controller, type ControllerContext, source } from '../context.ts';
 import { aboutClaim } from '../event-subjects.ts';
+import { nodesOfClaim } from '../node-and-claim.ts';
 import { nodeClaims } from '../own-resources.ts';
 import { patchStatus } from '../writes.ts';
 import { claimCondition, withCondition } from './claim-conditions.ts';
@@ -24,7 +25,7 @@ export function consistencyController(context: ControllerContext): Controller {
     const { deletionTimestamp, name = '' } = claim.metadata;
     if (deletionTimestamp !== undefined || claimCondition(claim, conditionType.initialized)?.status !== 'True')
       return done;
-    const [node] = cluster.nodes.filedUnder(claim.status?.providerID ?? '');
+    const [node] = nodesOfClaim(context, claim);
     if (node === undefined) return done;
     const leftMs = (checkedMs.get(name) ?? Number.NEGATIVE_INFINITY) + everyMs - clock.elapsed();
     if (leftMs > 0) return again(leftMs);

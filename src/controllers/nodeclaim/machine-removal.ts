@@ -5,7 +5,7 @@
 import type { NodeClaim } from '../../api/index.ts';
 import { type Cloud, isCloudError } from '../../ports/index.ts';
 import type { ControllerContext } from '../context.ts';
-import { type Stored, storedClaim } from '../ownership/stored.ts';
+import { claimNamesOf, type Stored, storedClaim } from '../ownership/stored.ts';
 
 const askAgainMs = 5_000;
 /** A cache that disagrees with what is stored catches up sooner. */
@@ -64,10 +64,22 @@ export class MachineRemoval {
       .filedUnder(status?.providerID ?? '')
       .find(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined);
     if (sharing !== undefined) return `NodeClaim ${sharing.metadata.name} names it, too, and is not being deleted`;
+    const hidden = await this.hiddenOwner(name, status?.providerID ?? '');
+    if (hidden !== undefined) return `its Node belongs to NodeClaim ${hidden}, which is not being deleted`;
     const stored = await storedClaim(this.context, name);
     // Nothing owns the machine any more: its collection needs proof of its own.
     if (stored === undefined) return 'its NodeClaim is not stored any more';
     if (stored.uid !== uid) return 'another NodeClaim has taken that name';
     return stored.isDeleting ? undefined : 'its NodeClaim as it is stored is not being deleted';
+  }
+
+  /** Another claim that the machine's Node names, that stays and is in no cache, because it cannot be parsed for example. */
+  private async hiddenOwner(name: string, providerID: string): Promise<string | undefined> {
+    const owners = new Set(this.context.cluster.nodes.filedUnder(providerID).flatMap(claimNamesOf));
+    for (const each of owners) {
+      const owner = each === name ? undefined : await storedClaim(this.context, each);
+      if (owner?.providerID === providerID && !owner.isDeleting) return each;
+    }
+    return undefined;
   }
 }

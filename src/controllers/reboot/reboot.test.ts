@@ -182,6 +182,17 @@ test('a node that only the cache lacks is not given up', async () => {
   expect(await claim()).toBeUndefined();
 });
 
+test('a second Node with the provider id of the machine does not end its claim', async () => {
+  await bench.apply<NodeClaim>(nodeClaims, { metadata: { name: 'n' }, status: { nodeName: 'n' } });
+  await bench.kube.create(resources.nodes, { metadata: { name: 'foreign' }, spec: { providerID: 'kwok://n' } });
+  await ask(0);
+  await bench.run(6 * minuteMs);
+  await boot('second');
+  await bench.run(minuteMs);
+  expect(reboot).toHaveBeenCalled();
+  expect(await condition(conditionType.rebooting)).toMatchObject({ status: 'False', reason: 'RebootSucceeded' });
+});
+
 test.each<[string, () => Promise<unknown>]>([
   ['its claim is deleted', () => bench.kube.delete(nodeClaims, { name: 'n' })],
   [

@@ -9,6 +9,7 @@ import { again, type Controller, type ControllerContext, ownKey, untrustedClockM
 import { aboutClaim } from '../event-subjects.ts';
 import type { EvictionQueue } from '../eviction/eviction-queue.ts';
 import { drainOf } from '../node/termination/drain.ts';
+import { nodesOfClaim } from '../node-and-claim.ts';
 import { claimCondition, withCondition } from '../nodeclaim/claim-conditions.ts';
 import { ClaimMemory } from '../nodeclaim/claim-memory.ts';
 import { boundDrain } from '../nodeclaim/drain-bound.ts';
@@ -213,7 +214,7 @@ export function rebootController(context: ControllerContext, evictions: Eviction
   };
 
   const step = async (claim: NodeClaim): Promise<Outcome> => {
-    const [node, ...others] = cluster.nodes.filedUnder(claim.status?.providerID ?? '');
+    const [node, ...others] = nodesOfClaim(context, claim);
     const isUnclear = node === undefined || others.length > 0;
     const endMs = deadlineMs(claim) ?? (isUnclear ? requestedMs(claim) + issueMs : Number.POSITIVE_INFINITY);
     if (clock.now() > endMs) {

@@ -68,7 +68,8 @@ async function storedSurplus(
 ): Promise<{ staying: NodeClaim[]; surplus: number }> {
   const pool = await storedObject(context, nodePools, metadata.name ?? '');
   const replicas = pool?.metadata.uid === metadata.uid ? pool?.spec.replicas : undefined;
-  if (replicas === undefined) return { staying: [], surplus: 0 };
+  // As it is stored, not as it was checked.
+  if (typeof replicas !== 'number') return { staying: [], surplus: 0 };
   const stored = new Set((await storedClaims(context)).flatMap(({ uid, isDeleting }) => (isDeleting ? [] : [uid])));
   const staying = active.filter((claim) => stored.has(claim.metadata.uid));
   return { staying, surplus: staying.length - replicas };

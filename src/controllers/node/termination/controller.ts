@@ -11,12 +11,13 @@ import { again, type Controller, type ControllerContext, concurrencyFor, ownKey,
 import { aboutNode } from '../../event-subjects.ts';
 import type { EvictionQueue } from '../../eviction/eviction-queue.ts';
 import { isManagedNode } from '../../managed.ts';
+import { claimsOfNode } from '../../node-and-claim.ts';
 import type { ClaimMetrics } from '../../nodeclaim/claim-metrics.ts';
 import { endClaim } from '../../nodeclaim/end-claim.ts';
 import type { MachineRemoval } from '../../nodeclaim/machine-removal.ts';
 import { nodeClaims } from '../../own-resources.ts';
 import { Proofs } from '../../ownership/proofs.ts';
-import { isStoredAsLeaving } from '../../ownership/stored.ts';
+import { isStoredAsLeaving, storedObject } from '../../ownership/stored.ts';
 import { patchObject } from '../../writes.ts';
 import { type Departure, stagesOf } from './stages.ts';
 
@@ -44,7 +45,7 @@ export function nodeTerminationController(
     if (claim !== undefined && claim.metadata.deletionTimestamp === undefined) {
       await endClaim(context, claim, { code: 'NodeDeleted', message: `its Node ${name} was deleted` });
     }
-    if (!isReady(found) && (await isMachineGone(found))) return release(found);
+    if (!isReady(found) && (await isMachineGone(found)) && !(await isStoredReady(found))) return release(found);
     // A moment that only a wrong clock has reached forces nothing.
     const deadlineMs = time.problem() === undefined ? deadlineOf(found, claim) : undefined;
     const node = await disrupted(found);
@@ -59,7 +60,7 @@ export function nodeTerminationController(
 
   /** None if there are several: then it is unknown which one speaks for the node. */
   const claimOf = (node: Node): NodeClaim | undefined => {
-    const claims = cluster.claims.filedUnder(node.spec?.providerID ?? '');
+    const claims = claimsOfNode(context, node);
     return claims.length === 1 ? claims[0] : undefined;
   };
 
@@ -71,6 +72,12 @@ export function nodeTerminationController(
       if (isCloudError(error, 'notFound')) return true;
       throw error;
     }
+  };
+
+  /** A kubelet that reports speaks against the provider's word, also if the cache is behind. */
+  const isStoredReady = async ({ metadata: { name = '', uid } }: Node): Promise<boolean> => {
+    const node = await storedObject(context, resources.nodes, name);
+    return node !== undefined && node.metadata.uid === uid && isReady(node);
   };
 
   const deadlineOf = (node: Node, claim: NodeClaim | undefined): number | undefined => {

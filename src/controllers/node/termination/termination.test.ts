@@ -142,6 +142,19 @@ describe('a deleted node', () => {
     expect((await bench.claim('twin')).metadata.deletionTimestamp).toBeUndefined();
   });
 
+  test('that names the machine of another Node goes alone', async () => {
+    await bench.makeMachine();
+    const spec = { providerID: (await bench.claim()).status?.providerID ?? '' };
+    await bench.kube.create(resources.nodes, { metadata: { name: 'foreign', ...ours }, spec });
+    await bench.apply(resources.nodes, { metadata: { name: 'foreign' }, status: isReadyNow });
+    await bench.run(100);
+    await deleteNode('foreign');
+    await bench.run(30_000);
+    expect([await bench.isNodeGone('foreign'), await bench.isNodeGone()]).toEqual([true, false]);
+    expect((await bench.claim()).metadata.deletionTimestamp).toBeUndefined();
+    expect(bench.cloud.deletions).toEqual([]);
+  });
+
   test('of someone else is left alone', async () => {
     await bench.kube.create(resources.nodes, { metadata: { name: 'a', finalizers: ours.finalizers }, spec: {} });
     await bench.run(100);
@@ -158,6 +171,20 @@ describe('a deleted node', () => {
     await deleteNode();
     expect(await bench.isNodeGone()).toBe(true);
     expect(await bench.isTerminating('web')).toBe(false);
+  });
+
+  test('that only the cache has as not Ready is drained when the provider says that its machine is gone', async () => {
+    await bench.makeMachine();
+    await bench.runPod('web');
+    await bench.setReadiness('Unknown');
+    bench.storedOtherwise(resources.nodes, (nodes) =>
+      nodes.map((node) => ({ ...node, status: { ...node.status, ...isReadyNow } })),
+    );
+    bench.cloud.machines.clear();
+    await deleteNode();
+    await bench.run(1_000);
+    expect(await bench.isTerminating('web')).toBe(true);
+    expect(await bench.isNodeGone()).toBe(false);
   });
 
   test('that is Ready is drained even when the provider says that its machine is gone', async () => {

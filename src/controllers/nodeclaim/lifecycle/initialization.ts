@@ -5,6 +5,7 @@ import { parseQuantity } from '../../../base/index.ts';
 import { describeTaint, isEphemeral, sameTaint } from '../../../core/index.ts';
 import { type Node, resources } from '../../../ports/index.ts';
 import type { ControllerContext } from '../../context.ts';
+import { nodesOfClaim } from '../../node-and-claim.ts';
 import { patchObject } from '../../writes.ts';
 import { claimCondition, restamped, withCondition } from '../claim-conditions.ts';
 import { daemonRoom, isHeld, lookAgainMs } from './daemon-room.ts';
@@ -46,7 +47,7 @@ export function initialization(context: ControllerContext): Step {
     const unknown = ({ reason, message }: Missing): { claim: NodeClaim } => ({
       claim: withCondition(claim, { type: conditionType.initialized, status: 'Unknown', reason, message }, clock.now()),
     });
-    const [found, ...others] = cluster.nodes.filedUnder(claim.status?.providerID ?? '');
+    const [found, ...others] = nodesOfClaim(context, claim);
     if (found === undefined || others.length > 0) {
       return unknown({ reason: conditionReason.nodeNotFound, message: 'Node not registered with cluster' });
     }

@@ -116,6 +116,24 @@ describe('a deleted claim', () => {
     expect(bench.cloud.machines.size).toBe(0);
   });
 
+  test('keeps node and machine while the claim that the Node names is stored, has them and is in no cache', async () => {
+    await bench.makeMachine();
+    const own = await bench.claim();
+    await bench.machine('default', 'twin', {
+      node: false,
+      claim: {
+        status: { providerID: own.status?.providerID ?? '' },
+        metadata: { finalizers: ['karpenter.sh/termination'] },
+      },
+    });
+    // As the gate hides a claim that cannot be parsed.
+    bench.context.cluster.removeClaim(own);
+    await deleteClaim('twin');
+    await bench.run(60_000);
+    expect((await bench.node()).metadata.deletionTimestamp).toBeUndefined();
+    expect(bench.cloud.deletions).toEqual([]);
+  });
+
   test('that did not register takes its machine down and leaves nodes alone', async () => {
     await bench.makeClaim();
     bench.cloud.registrationHooks.push({ name: 'never', isReady: async () => ({ ready: false }) });
