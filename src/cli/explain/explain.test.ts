@@ -335,3 +335,10 @@ describe('with a shadow beside the autoscaler in charge', () => {
     await expect(asked).rejects.toThrow('cannot read the report');
   });
 });
+
+test('kinds are taken as kubectl writes them: plural, short, or with their group', async () => {
+  const { out } = await explain('nodeclaim', 'claim-guarded');
+  for (const name of ['nodeclaims', 'nc', 'nodeclaim.karpenter.sh', 'nodeclaims.v1.karpenter.sh'])
+    expect((await explain(`${name}/claim-guarded`)).out).toBe(out);
+  await expect(explain('ec2nodeclass.karpenter.k8s.aws/nope')).rejects.toThrow('no ec2nodeclass nope here');
+});

@@ -39,9 +39,9 @@ const shortNames: Readonly<Record<string, Subject>> = {
   nodeclass: 'ec2nodeclass',
 };
 
-/** Also plural, also in capitals. */
+/** Also plural, also in capitals, also with its group, as `kubectl get -o name` prints it. */
 function subjectOf(kind: string): Subject {
-  const word = kind.toLowerCase();
+  const word = kind.toLowerCase().replace(/(?:\.v\d\w*)?\.karpenter\.(?:k8s\.aws|sh)$/, '');
   const subject =
     shortNames[word] ?? subjects.find((each) => each === word || `${each}s` === word || `${each}es` === word);
   if (subject !== undefined) return subject;

@@ -173,3 +173,26 @@ test('a pod whose pools are closed gets the entry with its evidence', async () =
   expect(out).toContain('registration/node-role-not-mapped  critical, certain');
   expect(out).toContain('seen in ec2nodeclass/default: LaunchesPaused=True');
 });
+
+test('a simulated machine that did not join is not looked for on AWS', async () => {
+  const simulated = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };
+  const late = claim([condition('Launched'), condition('Registered', 'Unknown', { reason: 'NodeNotFound' })], {
+    providerID: 'kwok://kwok-default-x',
+  });
+  const objects = [pool(condition('Ready')), { ...late, spec: { ...late.spec, nodeClassRef: simulated } }];
+  const out = await explain(objects, 'nodeclaim', 'default-x');
+  expect(out).toContain('registration/undiagnosed-timeout');
+  expect(out).toContain('spec.faults.registration');
+  expect(out).not.toContain('aws ');
+});
+
+test('a pool whose launches are refused is not said to have nodes that did not register', async () => {
+  const refused = { reason: 'LaunchFailed', message: 'Create was refused: too many calls' };
+  const out = await explain(
+    [pool(condition('Ready'), condition('NodeRegistrationHealthy', 'False', refused))],
+    'nodepool',
+    'default',
+  );
+  expect(out).toContain('NodeRegistrationHealthy is False: LaunchFailed, Create was refused');
+  expect(out).not.toContain('registration/undiagnosed-timeout');
+});

@@ -1,7 +1,9 @@
 // What preflight looks at: the objects of a live cluster, or of files. A kind that may not be read, or that the cluster
 // does not have, is remembered: what was not looked at is never said to be fine.
 import { awsGroup, group, kwokGroup } from '../../api/names.ts';
+import { KerfError } from '../../base/index.ts';
 import { isKubeError, type Kube, type KubeObject, type Resource, resources } from '../../ports/index.ts';
+import { expectKubernetes } from '../kubernetes-answers.ts';
 import { asList, asMap, readManifests } from '../manifests/index.ts';
 
 export interface PreflightObject extends KubeObject {
@@ -58,17 +60,27 @@ const pageSize = 500;
 export async function readCluster(kube: Pick<Kube, 'list' | 'create'>): Promise<PreflightInput> {
   const objects: PreflightObject[] = [];
   const notChecked: string[] = [];
+  await expectKubernetes(kube);
   for (const resource of wanted) {
     try {
       objects.push(...(await listed(kube, resource)));
     } catch (error) {
       // Kinds of the other provider are simply not there.
       if (isKubeError(error, 'NotFound') && !essential.includes(resource.plural)) continue;
+      if (isKubeError(error, 'NotFound')) throw withoutKarpenter(resource, error);
       if (!isKubeError(error, 'Forbidden') || essential.includes(resource.plural)) throw error;
       notChecked.push(`${resource.plural}: you may not list them`);
     }
   }
   return { objects, caBundles: [], notChecked, mayDo: (user, right) => mayDo(kube, user, right) };
+}
+
+function withoutKarpenter({ plural, group, version }: Resource, cause: unknown): KerfError {
+  return new KerfError(
+    'NothingToJudge',
+    `the cluster does not serve ${plural} of ${group}/${version}: without Karpenter there is nothing to take over (install Kerf instead); a Karpenter older than 1.0 must first be brought to 1.0 or newer`,
+    { cause },
+  );
 }
 
 async function listed(kube: Pick<Kube, 'list'>, resource: Resource): Promise<PreflightObject[]> {

@@ -1,19 +1,14 @@
 // Our controllers in the process of the embedded cluster: the same parts as `kerf controller`, without an election; and what
 // its dashboard shows of them.
-import { type Clock, formatTime } from '../../base/index.ts';
-import {
-  instanceTypesOfPools,
-  nodeClaims,
-  type PublishedState,
-  publishedAnnotations,
-  snapshotFor,
-} from '../../controllers/index.ts';
+import type { Clock } from '../../base/index.ts';
+import { instanceTypesOfPools, nodeClaims, publishedAnnotations, snapshotFor } from '../../controllers/index.ts';
 import type { Kube, Log } from '../../ports/index.ts';
 import { Manager, RealClock } from '../../runtime/index.ts';
 import { type Assembly, assemble, DecisionRecorder, LiveView, publisher, type Settings } from '../../server/index.ts';
 import type { KwokCloud } from '../../sim/index.ts';
 import { DecisionRing, kubeRecorder, prometheusMetrics } from '../../telemetry/index.ts';
 import { version } from '../version.ts';
+import { type Pace, publishedClock } from './published-clock.ts';
 
 export interface ControllersOptions {
   kube: Kube;
@@ -25,7 +20,7 @@ export interface ControllersOptions {
   /** What the cluster sells. */
   catalogue: string;
   /** How fast its time passes just now, 0 while it stands still, and the machine's own time; left out where they are one. */
-  pace?: { speed(): number; real: Clock };
+  pace?: Pace;
   /** File to record decisions to. */
   record?: string;
   /** False: the cluster is only looked at. */
@@ -47,8 +42,6 @@ export interface Controllers {
 
 /** Where readers look for what a controller publishes. */
 const lease = { name: 'karpenter-leader-election', namespace: 'kube-system' };
-/** A time this often, so that a reader's idea of a fast clock does not drift away. */
-const clockMs = 30_000;
 
 export function makeControllers(options: ControllersOptions): Controllers {
   const { kube, clock, cloud, log, random, settings, catalogue, pace, record, act } = options;
@@ -72,17 +65,8 @@ export function makeControllers(options: ControllersOptions): Controllers {
   });
   const { context, touches, caches, leading } = assembly;
   const live = new LiveView({ context, touches, real: new RealClock(), decisions });
-  let reported: PublishedState['clock'];
-  const clockNote = (): PublishedState['clock'] => {
-    if (pace === undefined) return undefined;
-    const realMs = pace.real.now();
-    const speed = pace.speed();
-    const isStale =
-      reported === undefined || reported.speed !== speed || realMs - Date.parse(reported.realTime) > clockMs;
-    if (isStale) reported = { time: formatTime(clock.now()), realTime: formatTime(realMs), speed };
-    return reported;
-  };
-  const annotations = () => publishedAnnotations(context, { catalogue }, clockNote());
+  const clockNote = pace && publishedClock(clock, pace);
+  const annotations = () => publishedAnnotations(context, { catalogue }, clockNote?.());
   const publishing = publisher({ kube, clock: pace?.real ?? clock, log, lease, annotations });
   const publishNow = (): Promise<void> => (act ? publishing.publishNow() : Promise.resolve());
   const run = async (signal: AbortSignal): Promise<void> => {

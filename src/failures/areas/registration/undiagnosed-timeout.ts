@@ -3,9 +3,10 @@ import { instanceOf, unregisteredClaims } from '../../claims.ts';
 import type { Evidence } from '../../evidence.ts';
 import { clusterName, named } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
+import { textAt } from '../../fields.ts';
 import { conditionItem, foundIn, refsOf } from '../../found.ts';
 import { kinds } from '../../needs.ts';
-import { conditionOf, conditionText } from '../../objects.ts';
+import { conditionOf, conditionText, type Stored } from '../../objects.ts';
 
 export const undiagnosedTimeout: Failure = {
   id: 'registration/undiagnosed-timeout',
@@ -60,9 +61,11 @@ export const undiagnosedTimeout: Failure = {
   check(evidence): Found[] {
     const claims = unregisteredClaims(evidence);
     if (claims.length === 0) {
-      const unhealthy = evidence.objects
-        .of('NodePool')
-        .filter(({ object }) => conditionOf(object, 'NodeRegistrationHealthy')?.status === 'False');
+      const unhealthy = evidence.objects.of('NodePool').filter(({ object }) => {
+        const health = conditionOf(object, 'NodeRegistrationHealthy');
+        // What was not launched cannot register; why it was not is in the condition's message.
+        return health?.status === 'False' && health.reason !== 'LaunchFailed';
+      });
       if (unhealthy.length === 0) return [];
       return [
         {
@@ -81,7 +84,7 @@ export const undiagnosedTimeout: Failure = {
               },
             ),
           })),
-          fix: ladder(evidence, '"$INSTANCE"'),
+          fix: unhealthy.every(isSimulated) ? simulated : ladder(evidence, '"$INSTANCE"'),
         },
       ];
     }
@@ -101,12 +104,24 @@ export const undiagnosedTimeout: Failure = {
               ]
             : [conditionItem(claim, registered)];
         }),
-        fix: ladder(evidence, instanceOf(claims[0] as (typeof claims)[number]) || '"$INSTANCE"'),
+        fix: claims.every(isSimulated)
+          ? simulated
+          : ladder(evidence, instanceOf(claims.find((claim) => !isSimulated(claim)) as Stored) || '"$INSTANCE"'),
       },
     ];
   },
   explains: ['scheduling/no-usable-nodepool', 'startup/debug-output-missing'],
 };
+
+/** A NodeClaim or NodePool whose machines are the simulated provider's: AWS has nothing to say about them. */
+const isSimulated = ({ object }: Stored): boolean =>
+  [['spec'], ['spec', 'template', 'spec']].some(
+    (path) => textAt(object, ...path, 'nodeClassRef', 'kind') === 'KWOKNodeClass',
+  );
+
+const simulated = [
+  'These machines are simulated: kubectl get kwoknodeclasses -o yaml  # spec.faults.registration says which never join; without it, look whether the kubelets are played (kerf controller --fake-kubelets, or a KWOK controller)',
+];
 
 function ladder(evidence: Evidence, instance: string): string[] {
   const cluster = clusterName(evidence);
