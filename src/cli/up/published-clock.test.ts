@@ -11,7 +11,7 @@ const settable = (): Clock & { ms: number } => ({
   elapsed() {
     return this.ms;
   },
-  after: () => ({ cancel() {} }),
+  after: () => ({ cancel() {}, dispose() {} }),
   sleep: () => Promise.resolve(),
 });
 

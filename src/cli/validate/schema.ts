@@ -34,9 +34,17 @@ export function schemaProblems(definition: KindDefinition, subject: Subject): Sc
   const rules = errors.length === admission.errors.length ? [] : soundRules(definition, admission.object, errors);
   return [
     ...unknown,
-    ...errors.map((error) => problemOf(error, subject)),
-    ...rules.map((error) => problemOf(error, subject)),
+    ...withoutEchoes(errors).map((error) => problemOf(error, subject)),
+    ...withoutEchoes(rules).map((error) => problemOf(error, subject)),
   ];
+}
+
+/** An empty list breaks every rule about its items too, which says nothing more. */
+function withoutEchoes(errors: readonly FieldError[]): readonly FieldError[] {
+  const empty = errors.filter(({ message }) => message.includes('cannot be empty')).map(({ path }) => path.join('.'));
+  return errors.filter(
+    ({ path, message }) => !empty.includes(path.join('.')) || !message.includes('is mutually exclusive'),
+  );
 }
 
 /** Rules that fail although nothing below the place they speak of has another error. */

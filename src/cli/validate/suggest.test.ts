@@ -29,7 +29,14 @@ function suggestions(spec: Record<string, unknown>, node: Record<string, unknown
 
 describe('what to write instead', () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>, string]>([
-    ['a number where a text is meant', {}, { expireAfter: 5 }, 'expireAfter: "5"'],
+    ['a number where a text is meant', {}, { startupTaints: [{ key: 5, effect: 'NoExecute' }] }, 'key: "5"'],
+    ['a number where a duration is meant', {}, { expireAfter: 5 }, 'a duration such as 720h or 1h30m, or Never'],
+    [
+      'a field of the first versions',
+      {},
+      { ttlSecondsUntilExpired: 2_592_000 },
+      'spec.template.spec.expireAfter: 720h',
+    ],
     ['a text where a number is meant', { weight: '5' }, {}, 'weight: 5'],
     ['one value where a list is meant', {}, { taints: 'x' }, 'taints: [x]'],
     ['a text where a map is meant', { limits: 'x' }, {}, 'limits: {…}'],
@@ -55,4 +62,32 @@ describe('what to write instead', () => {
   ])('%s', (_name, spec, node, expected) => {
     expect(suggestions(spec, node)).toEqual([expected]);
   });
+});
+
+test('an alias without its version gets one', () => {
+  const nodeClass = kinds.find(({ kind }) => kind === 'EC2NodeClass');
+  if (nodeClass === undefined) throw new Error('there is no such kind');
+  const problem = {
+    kind: 'rule' as const,
+    path: ['spec', 'amiSelectorTerms', 0, 'alias'],
+    detail: "Invalid value: \"al2023\": 'alias' is improperly formatted, must match the format 'family@version'",
+    value: 'al2023',
+  };
+  expect(suggestion(nodeClass, problem)).toBe('al2023@v<release>, or al2023@latest');
+});
+
+test('an empty list is one problem, not one for each rule about its items', () => {
+  const nodeClass = kinds.find(({ kind }) => kind === 'EC2NodeClass');
+  if (nodeClass === undefined) throw new Error('there is no such kind');
+  const spec = {
+    role: 'r',
+    amiSelectorTerms: [{ alias: 'al2023@latest' }],
+    subnetSelectorTerms: [{ id: 'subnet-0123456789abcdef0' }],
+    securityGroupSelectorTerms: [],
+  };
+  const value = { apiVersion: 'karpenter.k8s.aws/v1', kind: 'EC2NodeClass', metadata: { name: 'a' }, spec };
+  const subject = { ...value, manifest: {} as never, group: 'karpenter.k8s.aws', version: 'v1', name: 'a', value };
+  expect(schemaProblems(nodeClass, subject).map(({ detail }) => detail)).toEqual([
+    'Invalid value: securityGroupSelectorTerms cannot be empty',
+  ]);
 });

@@ -27,6 +27,7 @@ export function suggestion(definition: KindDefinition, problem: SchemaProblem): 
   if (problem.kind === 'type') return typeSuggestion(problem);
   if (problem.kind === 'pattern' || problem.kind === 'range')
     return formats[fieldName(problem)] ?? boundSuggestion(problem.detail);
+  if (problem.detail.includes("'alias' is improperly formatted")) return aliasSuggestion(problem.value);
   if (problem.detail.includes('is restricted')) return labelSuggestion(String(problem.value ?? problem.path.at(-1)));
   return undefined;
 }
@@ -67,6 +68,8 @@ const formats: Readonly<Record<string, string>> = {
 function typeSuggestion({ path, detail, value }: SchemaProblem): string | undefined {
   const wanted = /must be of type (\w+)/.exec(detail)?.[1];
   const field = String(path.at(-1));
+  // In quotes, a number alone is not a duration either.
+  if (wanted === 'string' && formats[field]?.startsWith('a duration')) return formats[field];
   if (wanted === 'string' && typeof value !== 'object')
     return typeof path.at(-1) === 'number' ? `"${String(value)}", in quotes` : `${field}: "${String(value)}"`;
   if ((wanted === 'integer' || wanted === 'number') && /^-?\d+$/.test(String(value)))
@@ -74,6 +77,12 @@ function typeSuggestion({ path, detail, value }: SchemaProblem): string | undefi
   if (wanted === 'boolean') return `${field}: true or ${field}: false`;
   if (wanted === 'array') return `${field}: [${typeof value === 'object' ? '…' : String(value)}]`;
   return wanted === 'object' ? `${field}: {…}` : undefined;
+}
+
+/** The version is what people leave out. */
+function aliasSuggestion(value: unknown): string | undefined {
+  const family = /^[a-z0-9]+$/.exec(String(value))?.[0];
+  return family === undefined ? formats['alias'] : `${family}@v<release>, or ${family}@latest`;
 }
 
 function boundSuggestion(detail: string): string | undefined {
@@ -93,9 +102,19 @@ const samples: Readonly<Record<string, string>> = {
   spec: 'spec: {…}',
 };
 
+/** Fields of the first versions, wherever they were left: what says the same in v1. */
+const formerly: Readonly<Record<string, string>> = {
+  ttlSecondsAfterEmpty: 'spec.disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}',
+  ttlSecondsUntilExpired: 'spec.template.spec.expireAfter: 720h',
+  consolidation: 'spec.disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 1m}',
+  providerRef: 'spec.template.spec.nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: <node class>}',
+};
+
 function fieldSuggestion(schema: Structural, path: FieldPath): string | undefined {
   const name = String(path.at(-1));
   const siblings = Object.keys(schemaAt(schema, path.slice(0, -1))?.properties ?? {});
+  const former = formerly[name];
+  if (former !== undefined) return former;
   const near = nearestName(name, siblings);
   if (near !== undefined) return `${near} (if that is what is meant)`;
   const elsewhere = placesOf(schema, name);
