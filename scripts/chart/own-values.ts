@@ -5,6 +5,8 @@ import { type ChartValue, type JsonSchema, valuesWithoutEffect } from './value.t
 
 const text: JsonSchema = { type: ['string', 'null'] };
 const flag: JsonSchema = { type: 'boolean' };
+/** What a tool that knows only text writes: it means what it says. */
+const flagOrText: JsonSchema = { type: ['boolean', 'string'], pattern: '^(true|false)$' };
 /** Digits in quotes are a number too: that is how a values file made by another tool may write it. */
 const count: JsonSchema = { type: ['integer', 'string'], minimum: 0, pattern: '^[0-9]+$' };
 const port: JsonSchema = { type: ['integer', 'string'], minimum: 1, maximum: 65535, pattern: '^[0-9]{1,5}$' };
@@ -30,7 +32,7 @@ export const chartValues: readonly ChartValue[] = [
   of('imagePullPolicy', 'IfNotPresent', { enum: ['Always', 'IfNotPresent', 'Never'] }, 'when the image is pulled'),
   of('imagePullSecrets', [], list, 'Secrets with credentials of a private registry, each as {name: …}'),
   of('service.annotations', {}, labels, 'annotations of the Service'),
-  of('serviceAccount.create', true, flag, 'make the ServiceAccount; otherwise serviceAccount.name must exist'),
+  of('serviceAccount.create', true, flagOrText, 'make the ServiceAccount; otherwise serviceAccount.name must exist'),
   of(
     'serviceAccount.name',
     '',
@@ -39,7 +41,7 @@ export const chartValues: readonly ChartValue[] = [
   ),
   of('serviceAccount.annotations', {}, labels, 'annotations of the ServiceAccount, such as eks.amazonaws.com/role-arn'),
   of('additionalClusterRoleRules', [], list, 'more rules of the ClusterRole'),
-  of('serviceMonitor.enabled', false, flag, 'make a ServiceMonitor, where the cluster knows that kind'),
+  of('serviceMonitor.enabled', false, flagOrText, 'make a ServiceMonitor, where the cluster knows that kind'),
   of('serviceMonitor.additionalLabels', {}, labels, 'labels that the Prometheus of the cluster selects by'),
   of('serviceMonitor.relabelings', [], list, 'relabelings of targets'),
   of('serviceMonitor.metricRelabelings', [], list, 'relabelings of metrics'),
@@ -54,7 +56,7 @@ export const chartValues: readonly ChartValue[] = [
   of(
     'podDisruptionBudget.maxUnavailable',
     1,
-    { type: ['integer', 'string'], pattern: '^[0-9]+%$' },
+    { type: ['integer', 'string'], pattern: '^[0-9]+%?$' },
     'pods that may be evicted at once',
   ),
   of(
@@ -70,7 +72,7 @@ export const chartValues: readonly ChartValue[] = [
     { type: ['integer', 'string', 'null'], minimum: 0, pattern: '^[0-9]+$' },
     'time to end; 30 s if not set',
   ),
-  of('hostNetwork', false, flag, 'use the network of the node'),
+  of('hostNetwork', false, flagOrText, 'use the network of the node'),
   of('schedulerName', 'default-scheduler', text, 'scheduler of the pods'),
   of(
     'dnsPolicy',

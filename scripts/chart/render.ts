@@ -15,7 +15,7 @@ import {
 import { aligned } from '../markdown-table.ts';
 import { rulesYaml } from '../rights-page.ts';
 import { chartValues, withoutEffect } from './own-values.ts';
-import { valuesSchema } from './schema.ts';
+import { missingElsewhere, valuesSchema } from './schema.ts';
 import { awsGateNames, gateNames, settingVariables } from './setting-values.ts';
 import type { ChartValue } from './value.ts';
 
@@ -167,6 +167,7 @@ function generatedTemplate(): string {
   const isCore = ({ group, when }: Right): boolean => !own.includes(when) || group === '';
   return [
     '{{- /* Generated from the tables of settings and rights: run `npm run generate`. */ -}}\n',
+    define('kerf.fallbacks', stringify(fallbacks(), { lineWidth: 0, defaultStringType: 'PLAIN' }).trimEnd()),
     define('kerf.settingVariables', settingVariables.map(({ key, env }) => `${key}: ${env}`).join('\n')),
     define('kerf.gateNames', gateNames.map(({ key, gate }) => `${key}: ${gate}`).join('\n')),
     define('kerf.awsGateNames', awsGateNames.map(({ key, gate }) => `${key}: ${gate}`).join('\n')),
@@ -183,6 +184,16 @@ function generatedTemplate(): string {
     define('kerf.adminRights', rightsTemplate(adminRights, { writes: undefined })),
     define('kerf.valuesWithoutEffect', withoutEffect.map(({ path, note }) => `${path.join('.')}: ${note}`).join('\n')),
   ].join('\n');
+}
+
+/** Of the values that a chart of Karpenter may not have. */
+function fallbacks(): Record<string, unknown> {
+  const all: Record<string, unknown> = {};
+  for (const { path, fallback } of chartValues.filter(({ path: [first = ''] }) => missingElsewhere.includes(first))) {
+    const [first = '', second] = path;
+    all[first] = second === undefined ? fallback : { ...(all[first] as object | undefined), [second]: fallback };
+  }
+  return all;
 }
 
 const shown = (fallback: unknown): string => {
@@ -240,7 +251,16 @@ ${aligned([
     'twice in the pod, the last one counts',
     'once, that of `controller.env`',
   ],
-  ['unknown values', 'ignored', 'refused; those of older charts are accepted and named after the install'],
+  [
+    'unknown values',
+    'ignored',
+    'refused; those of older charts are accepted and named after the install, `enabled` and names that begin with `x-`, `_` or `.` without a word',
+  ],
+  [
+    '`true` and `false` in quotes',
+    'both mean true',
+    'mean what they say: `hostNetwork`, `serviceAccount.create`, `serviceMonitor.enabled`',
+  ],
   ['`settings.enableDRA` beside `ignoreDRARequests` or its gates', 'refused', '`enableDRA` counts'],
   ['seccomp profile of the container', 'only that of the pod', "the pod's; RuntimeDefault if the pod has none"],
 ])}

@@ -16,12 +16,17 @@ export function valuesSchema(): string {
   for (const { path, schema, meaning } of chartValues) place(root, path, { ...schema, description: meaning });
   // Helm's own: values that a parent chart shares with all.
   place(root, ['global'], { type: 'object', description: 'values shared by all charts of a release' });
-  const schema = {
+  // A chart that has this one as a dependency switches it on and off by it; Helm hands it down with the rest.
+  place(root, ['enabled'], { description: 'has no effect: read by a chart that has this one as a dependency' });
+  const { patternProperties, ...schema } = asSchema(root);
+  const whole = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Values of the chart kerf',
-    ...asSchema(root),
+    ...schema,
+    // Names by which values files keep what their anchors repeat.
+    patternProperties: { ...(patternProperties as JsonSchema), '^(x-|[._])': {} },
   };
-  return `${JSON.stringify(schema, undefined, 2)}\n`;
+  return `${JSON.stringify(whole, undefined, 2)}\n`;
 }
 
 function place(root: Branch, path: readonly string[], schema: JsonSchema): void {
@@ -35,6 +40,10 @@ function place(root: Branch, path: readonly string[], schema: JsonSchema): void 
 
 function asSchema(branch: Branch): JsonSchema {
   const names = Object.keys(branch);
+  const needed = names.filter((name) => {
+    const value = branch[name] ?? {};
+    return isLeaf in value ? name === 'repository' : !withoutNeed.includes(name);
+  });
   return {
     type: 'object',
     properties: Object.fromEntries(
@@ -43,11 +52,20 @@ function asSchema(branch: Branch): JsonSchema {
         isLeaf in value ? withoutMark(value as Leaf) : asSchema(value as Branch),
       ]),
     ),
+    ...(needed.length === 0 ? {} : { required: needed }),
     // Never met: what is shown is where the slip is and what it had to be.
     patternProperties: Object.fromEntries(names.map((name) => [slips(name), { const: `misspelt: write ${name}` }])),
     additionalProperties: false,
   };
 }
+
+/** Parts that a release of Karpenter's chart may not have, old or new: templates fill them in. */
+export const missingElsewhere: readonly string[] = [
+  ...new Set(['service', ...chartValues.flatMap(({ path: [first = ''], isOurs }) => (isOurs === true ? [first] : []))]),
+];
+
+/** Parts that null may take away as a whole; templates read the others, and say less well what is missing. */
+const withoutNeed: readonly string[] = ['securityContext', 'awsFeatureGates', ...missingElsewhere];
 
 const withoutMark = ({ ...schema }: Leaf): JsonSchema => schema;
 
@@ -66,7 +84,8 @@ export function slips(name: string): string {
     return [
       `${before}${otherCase(letter)}${rest.map(anyCase).join('')}`,
       `${before}[^${letter}]?${after}`,
-      `${before}.${letter}${after}`,
+      // A dot or an underscore in front makes it a name of the user's.
+      `${before}${at === 0 ? '[^._]' : '.'}${letter}${after}`,
       ...swapped,
     ];
   });

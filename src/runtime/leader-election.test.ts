@@ -45,6 +45,8 @@ class Contender {
   /** Answers are lost although the server did as asked. */
   losesAnswers = false;
   latencyMs = 5;
+  /** The server is busy: a write lands this much later, also one that is no longer waited for. */
+  writeLagMs = 0;
   private readonly world: VirtualClock;
   /** How far its wall clock is set away. */
   wallMs = 0;
@@ -98,10 +100,16 @@ class Contender {
   }
 
   private kube(server: LeaseServer): Kube {
-    const call = async (options: CallOptions | undefined, act: () => Lease): Promise<Lease> => {
+    const write = (options: CallOptions | undefined, act: () => Lease): Promise<Lease> => {
+      if (this.writeLagMs === 0) return call(options, act);
+      const landed = this.world.sleep(this.writeLagMs).then(act);
+      landed.catch(() => {}); // Where it is no longer waited for.
+      return call(options, () => Promise.race([landed, this.world.sleep(1e9, options?.signal).then(() => landed)]));
+    };
+    const call = async (options: CallOptions | undefined, act: () => Lease | Promise<Lease>): Promise<Lease> => {
       if (this.isCutOff) await this.world.sleep(1e9, options?.signal);
       await this.world.sleep(this.latencyMs, options?.signal);
-      const answer = act();
+      const answer = await act();
       if (this.losesAnswers) await this.world.sleep(1e9, options?.signal);
       await this.world.sleep(this.latencyMs, options?.signal);
       while (this.frozenUntilMs > this.world.now()) await this.world.sleep(this.frozenUntilMs - this.world.now());
@@ -109,8 +117,9 @@ class Contender {
     };
     return {
       get: (_resource: Resource, _ref: unknown, options?: CallOptions) => call(options, () => server.get()),
-      create: (_resource: Resource, lease: Lease, options?: CallOptions) => call(options, () => server.create(lease)),
-      replace: (_resource: Resource, lease: Lease, options?: CallOptions) => call(options, () => server.replace(lease)),
+      create: (_resource: Resource, lease: Lease, options?: CallOptions) => write(options, () => server.create(lease)),
+      replace: (_resource: Resource, lease: Lease, options?: CallOptions) =>
+        write(options, () => server.replace(lease)),
     } as unknown as Kube;
   }
 }
@@ -204,6 +213,23 @@ test('a lease that is taken or renewed while its contender is stopped is given u
     await clock.runFor(1_000);
     await done;
     expect({ stopAtMs, holder: server.lease?.spec?.holderIdentity ?? '' }).toEqual({ stopAtMs, holder: '' });
+  }
+});
+
+test('so it is when the server carries the write out later than it answers a question', async () => {
+  for (let stopAtMs = 0; stopAtMs <= 4_500; stopAtMs += stopAtMs < 500 ? 20 : 100) {
+    const clock = new VirtualClock({ settle });
+    const server = new LeaseServer();
+    const contender = new Contender('a', clock, server);
+    contender.writeLagMs = 300;
+    const done = contender.start();
+    await clock.runFor(stopAtMs);
+    contender.stop.abort();
+    await clock.runFor(2_000);
+    await done;
+    await clock.runFor(2_000);
+    expect({ stopAtMs, holder: server.lease?.spec?.holderIdentity ?? '' }).toEqual({ stopAtMs, holder: '' });
+    expect(contender.outcome).toBe('stopped');
   }
 });
 

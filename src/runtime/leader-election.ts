@@ -103,6 +103,10 @@ export class LeaderElection {
       if (this.isUnsure) await this.giveUp();
       return 'stopped';
     }
+    if (signal.aborted) {
+      await this.release();
+      return 'stopped';
+    }
     return this.term(signal, lead);
   }
 
@@ -161,20 +165,25 @@ export class LeaderElection {
     }
   }
 
-  /** One attempt to take or renew the lease; true if it is ours. Never longer than half the renew deadline. */
+  /**
+   * One attempt to take or renew the lease; true if it is ours. Never longer than half the renew deadline. `signal` ends
+   * questions and no write: the server may carry out what is no longer waited for, after it was asked what is stored, and
+   * the lease would have a holder that is gone.
+   */
   private async tryOnce(signal: AbortSignal): Promise<boolean> {
     const { clock, renewDeadlineMs, onFailure } = this.options;
-    const stop = new AbortController();
-    const forward = (): void => stop.abort(signal.reason);
+    const stop = { reading: new AbortController(), writing: new AbortController() };
+    const forward = (): void => stop.reading.abort(signal.reason);
     if (signal.aborted) return false;
     signal.addEventListener('abort', forward, { once: true });
-    const timeout = clock.after(renewDeadlineMs / 2, () =>
-      stop.abort(new KubeError({ status: 0, reason: 'Transport', message: 'the lease could not be written in time' })),
-    );
+    const timeout = clock.after(renewDeadlineMs / 2, () => {
+      const tooLate = { status: 0, reason: 'Transport', message: 'the lease could not be written in time' } as const;
+      for (const each of Object.values(stop)) each.abort(new KubeError(tooLate));
+    });
     const started = { ms: clock.elapsed(), wallMs: clock.now() };
     try {
       this.isUnsure = true;
-      const isOurs = await this.takeOrRenew(stop.signal);
+      const isOurs = await this.takeOrRenew(stop.reading.signal, stop.writing.signal);
       this.isUnsure = false;
       // Counted from before the request: the others may have seen the renewal as early as that.
       if (isOurs) {
@@ -193,30 +202,30 @@ export class LeaderElection {
     }
   }
 
-  private async takeOrRenew(signal: AbortSignal): Promise<boolean> {
+  private async takeOrRenew(reading: AbortSignal, writing: AbortSignal): Promise<boolean> {
     const { kube, lease: ref, identity } = this.options;
     if (this.isLeader() && this.observed !== undefined) {
       try {
-        return await this.write(this.observed, signal);
+        return await this.write(this.observed, writing);
       } catch (thrown) {
         if (!isKubeError(thrown, 'Conflict') && !isKubeError(thrown, 'NotFound')) throw thrown;
       }
     }
     let current: Lease;
     try {
-      current = await kube.get(resources.leases, ref, { signal });
+      current = await kube.get(resources.leases, ref, { signal: reading });
     } catch (thrown) {
       // A lease that someone deleted still binds whoever saw it held: its holder may not know yet.
       if (!isKubeError(thrown, 'NotFound') || this.isHeldByAnother()) throw thrown;
       const spec = this.spec(undefined);
       const metadata = { ...ref, annotations: { [holderAnnotation]: identity } };
-      this.observe(await kube.create(resources.leases, { metadata, spec }, { signal }));
+      this.observe(await kube.create(resources.leases, { metadata, spec }, { signal: writing }));
       return true;
     }
     this.observe(current);
     // Someone else's name in it while we thought we led: the term is over, whatever the clock says.
     if (this.holder !== undefined && this.holder !== identity) this.leadsUntilMs = Number.NEGATIVE_INFINITY;
-    return !this.isHeldByAnother() && (await this.write(current, signal));
+    return !this.isHeldByAnother() && !reading.aborted && (await this.write(current, writing));
   }
 
   private isHeldByAnother(): boolean {
@@ -272,13 +281,21 @@ export class LeaderElection {
     const stop = new AbortController();
     const timeout = clock.after(renewDeadlineMs / 2, () => stop.abort(new Error('the lease could not be released')));
     try {
-      // A renewal that was broken off may have been carried out: what is stored now decides.
-      const current = this.isUnsure ? await kube.get(resources.leases, lease, { signal: stop.signal }) : this.observed;
-      if (current?.spec?.holderIdentity !== identity) return;
-      const now = formatMicroTime(clock.now());
-      const free = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
-      const spec = { ...current.spec, ...free };
-      await kube.replace(resources.leases, { ...current, spec }, { signal: stop.signal });
+      for (let current = this.isUnsure ? undefined : this.observed; ; current = undefined) {
+        // A renewal that was broken off may have been carried out: what is stored now decides.
+        current ??= await kube.get(resources.leases, lease, { signal: stop.signal });
+        if (current.spec?.holderIdentity !== identity) return;
+        const now = formatMicroTime(clock.now());
+        const free = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+        const spec = { ...current.spec, ...free };
+        try {
+          await kube.replace(resources.leases, { ...current, spec }, { signal: stop.signal });
+          return;
+        } catch (thrown) {
+          // Someone else's annotation, or a renewal of ours that landed just now: still to be given up.
+          if (!isKubeError(thrown, 'Conflict')) throw thrown;
+        }
+      }
     } catch (thrown) {
       onFailure(thrown);
     } finally {

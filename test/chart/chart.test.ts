@@ -120,6 +120,17 @@ describe('settings', () => {
     expect(given['KUBE_CLIENT_QPS']).toBe('1000000');
   });
 
+  test('true and false as text mean what they say', async () => {
+    const objects = await render(
+      `${minimal}\nhostNetwork: "false"\nserviceMonitor: {enabled: "false"}\nserviceAccount: {create: "false", name: other}`,
+      '--api-versions',
+      'monitoring.coreos.com/v1',
+    );
+    expect(podOf(objects)).not.toHaveProperty('hostNetwork');
+    expect(objects.map(({ kind }) => kind)).not.toContain('ServiceMonitor');
+    expect(objects.map(({ kind }) => kind)).not.toContain('ServiceAccount');
+  });
+
   test('the environment wins, and is there once', async () => {
     const objects = await render(`${minimal}\ncontroller: {env: [{name: BATCH_MAX_DURATION, value: 1m}]}`);
     const { env } = controllerOf(objects);
@@ -149,6 +160,24 @@ describe('values that cannot be', () => {
     expect(said).toContain(where);
     expect(said).toContain(what);
   });
+
+  const withNull = async (path: string) =>
+    helm(['template', 'karpenter', kerfChart, '--set', `settings.clusterName=one,${path}=null`]);
+
+  test.each([
+    ['podDisruptionBudget', "missing property 'podDisruptionBudget'"],
+    ['controller.image', "missing property 'image'"],
+    ['settings.featureGates', "missing property 'featureGates'"],
+  ])('%s taken away by null', async (path, what) => {
+    await expect(withNull(path)).rejects.toThrow(what);
+  });
+
+  test.each(['service', 'networkPolicy', 'controller.securityContext'])(
+    '%s may be taken away by null',
+    async (path) => {
+      expect((await withNull(path)).stdout).toContain('kind: Deployment');
+    },
+  );
 
   test.each([['{}', 'settings.clusterName is missing: set it to the name of the EKS cluster']])(
     '%s says what to set',

@@ -1,8 +1,9 @@
 // Our chart beside Karpenter's own: the same values give the same objects, names, labels, variables and ports, but for a
 // short list of differences that are wanted. Values files of older charts are accepted.
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { parseSettings } from '../../src/server/index.ts';
 import { type ChartVersion, chartVersions, provideKarpenterChart } from '../setup/karpenter-charts.ts';
@@ -141,6 +142,33 @@ test.each(chartVersions)('all values of the chart %s written out are accepted', 
   const file = join(await chartOf(version), 'values.yaml');
   const objects = await render(file, '--set', 'settings.clusterName=one');
   expect(objects.length).toBeGreaterThan(10);
+});
+
+describe("a release of Karpenter's chart upgraded with --reuse-values", () => {
+  test.each(chartVersions)(
+    'has the values of the chart %s instead of ours, and is rendered as with ours',
+    async (version) => {
+      const folder = mkdtempSync(join(tmpdir(), 'kerf-reused-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      cpSync(kerfChart, folder, { recursive: true });
+      cpSync(join(await chartOf(version), 'values.yaml'), join(folder, 'values.yaml'));
+      const release = [
+        'template',
+        'karpenter',
+        folder,
+        '--namespace',
+        'kube-system',
+        '--set',
+        'settings.clusterName=one',
+      ];
+      const { stdout } = await helm(release);
+      const reused = parseAllDocuments(stdout).flatMap((each) => (each.toJS() as Rendered | null) ?? []);
+      const fresh = await render(minimal);
+      expect(reused.map(keyOf)).toEqual(fresh.map(keyOf));
+      const { settings, aws } = parseSettings({}, variables(fresh), 'aws');
+      expect(parseSettings({}, variables(reused), 'aws')).toMatchObject({ settings, aws });
+    },
+  );
 });
 
 describe('values of the newest chart', () => {

@@ -1,5 +1,28 @@
 {{- /* Generated from the tables of settings and rights: run `npm run generate`. */ -}}
 
+{{- define "kerf.fallbacks" -}}
+service:
+  annotations: {}
+provider: aws
+kwok:
+  fakeKubelets: false
+adaptReplicas: true
+automountServiceAccountToken: false
+shadow:
+  enabled: false
+  leaseName: kerf-shadow
+networkPolicy:
+  enabled: false
+  metricsFrom: []
+prometheusRule:
+  enabled: false
+  additionalLabels: {}
+grafanaDashboards:
+  enabled: false
+  labels:
+    grafana_dashboard: "1"
+{{- end -}}
+
 {{- define "kerf.settingVariables" -}}
 record: RECORD
 dashboardPort: DASHBOARD_PORT

@@ -52,7 +52,7 @@ metadata:
 {{- end -}}
 
 {{- define "kerf.serviceAccountName" -}}
-{{- if .Values.serviceAccount.create }}
+{{- if eq (toString .Values.serviceAccount.create) "true" }}
 {{- default (include "kerf.fullname" .) .Values.serviceAccount.name }}
 {{- else }}
 {{- default "default" .Values.serviceAccount.name }}

@@ -1,5 +1,18 @@
 {{- /* What is asked of the values: which gates are on, which variables the container gets, how many replicas there are. */ -}}
 
+{{- /* First in every template: values that the chart knows and the release does not. Whoever upgrades a release of Karpenter's
+chart with --reuse-values brings that chart's defaults instead of ours. */ -}}
+{{- define "kerf.complete" -}}
+{{- range $name, $fallback := include "kerf.fallbacks" . | fromYaml }}
+{{- $given := index $.Values $name }}
+{{- if kindIs "invalid" $given }}
+{{- $_ := set $.Values $name $fallback }}
+{{- else if kindIs "map" $fallback }}
+{{- range $key, $value := $fallback }}{{ if not (hasKey $given $key) }}{{ $_ := set $given $key $value }}{{ end }}{{ end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- /* (list context name): the last value of a variable in controller.env; it wins over what the values say. */ -}}
 {{- define "kerf.given" -}}
 {{- $name := index . 1 }}

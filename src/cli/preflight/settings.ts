@@ -10,6 +10,7 @@ import {
 } from '../../server/index.ts';
 import { asList, asMap, asText, isMap } from '../manifests/index.ts';
 import type { Finding, SettingLine } from './report.ts';
+import { misfit, type ValueSchema } from './value-misfit.ts';
 
 export interface SettingsFound {
   settings: SettingLine[];
@@ -128,10 +129,14 @@ function judge(found: SettingsFound, env: Record<string, string>, given: Record<
 }
 
 interface ValueEntry {
+  schema?: ValueSchema;
   becomes?: string;
   gate?: string;
   withoutEffect?: string;
 }
+
+/** What charts share, what a chart above this one reads, and what anchors repeat: accepted and not looked at. */
+const besideTheChart = /^(global$|enabled$|x-|[._])/;
 
 /** A values file of Karpenter's chart, line by line. */
 export async function settingsOfValues(values: unknown): Promise<SettingsFound> {
@@ -145,10 +150,13 @@ export async function settingsOfValues(values: unknown): Promise<SettingsFound> 
     if (entry === undefined) {
       const isAbove = path.length === 0 || [...known.keys()].some((each) => each.startsWith(`${name}.`));
       if (isAbove && isMap(value)) for (const [key, below] of Object.entries(value)) walk(below, [...path, key]);
-      else if (!/^(global|x-)/.test(name)) found.findings.push(unknownValue(name, [...known.keys()]));
+      else if (!besideTheChart.test(name)) found.findings.push(unknownValue(name, [...known.keys()]));
       return;
     }
-    if (entry.withoutEffect !== undefined)
+    const wanted = entry.schema === undefined ? undefined : misfit(value, entry.schema);
+    if (wanted !== undefined)
+      found.findings.push({ level: 'stop', about: name, text: `the chart refuses this value: ${wanted}` });
+    else if (entry.withoutEffect !== undefined)
       found.findings.push({ level: 'look', about: name, text: `has no effect: ${entry.withoutEffect}` });
     else if (entry.gate !== undefined) gates[entry.gate] = String(value) === 'true';
     if (entry.becomes === undefined) return;
