@@ -223,6 +223,7 @@ export const conditionReason = {
   nodeClassNotReady: 'NodeClassNotReady',
   launchFailed: 'LaunchFailed',
   nodeNotFound: 'NodeNotFound',
+  instanceForeign: 'InstanceForeign',
   registrationHookPending: 'RegistrationHookPending',
   multipleNodesFound: 'MultipleNodesFound',
   nodeNotReady: 'NodeNotReady',

@@ -113,6 +113,15 @@ describe('a created machine', () => {
   });
 });
 
+test('a machine that was launched for this cluster is not foreign, other texts than ids of instances are', async () => {
+  const world = await launchWorld();
+  const { providerID } = await world.create();
+  const calls = world.ec2.calls.length;
+  expect(await world.cloud.whyForeign(providerID)).toBeUndefined();
+  expect(world.ec2.calls).toHaveLength(calls);
+  expect(await world.cloud.whyForeign('kwok://a')).toBe('"kwok://a" names no EC2 instance');
+});
+
 describe('the context of the class', () => {
   test('is sent when set, but not for a claim whose flexibility was relaxed', async () => {
     const world = await launchWorld();

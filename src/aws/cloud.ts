@@ -175,6 +175,17 @@ export class AwsCloud implements Cloud {
     return this.options.whyNotJoined(claim, await this.options.nodeClassOf(claim.spec.nodeClassRef.name));
   }
 
+  async whyForeign(providerID: string): Promise<string | undefined> {
+    const id = instanceIdOf(providerID);
+    if (id === undefined) return `"${providerID}" names no EC2 instance`;
+    try {
+      return await this.options.instances.whyForeign(id);
+    } catch (error) {
+      if (isCloudError(error, 'notFound')) return undefined;
+      throw error;
+    }
+  }
+
   async reboot(claim: NodeClaim): Promise<void> {
     if (this.options.reboots !== true) {
       throw new CloudError('rebootFailed', 'reboots are off; turn on the gate RebootForRepair of AWS_FEATURE_GATES');

@@ -66,6 +66,8 @@ export interface Cloud {
   driftReason(claim: NodeClaim, options?: CallOptions): Promise<string | undefined>;
   /** What keeps a machine that was launched a while ago from joining, in a clause; undefined when nothing is known. */
   whyNotJoined?(claim: NodeClaim): Promise<string | undefined>;
+  /** Why a machine was not launched for this cluster, in a clause; undefined when it was, or the provider does not have it (yet). */
+  whyForeign?(providerID: string): Promise<string | undefined>;
   /** What it could not launch lately and will not try before its time; absent or empty, nothing. */
   failedOfferings?(options?: Pick<AskOptions, 'probing'>): FailedOffering[];
   reboot?(claim: NodeClaim, operationId: string, options?: CallOptions): Promise<void>;
@@ -144,6 +146,7 @@ export function cloudWith(cloud: Cloud, changes: Partial<Cloud>): Cloud {
     nodeClasses: cloud.nodeClasses,
     ...(cloud.registrationHooks === undefined ? {} : { registrationHooks: cloud.registrationHooks }),
     ...(cloud.whyNotJoined === undefined ? {} : { whyNotJoined: cloud.whyNotJoined.bind(cloud) }),
+    ...(cloud.whyForeign === undefined ? {} : { whyForeign: cloud.whyForeign.bind(cloud) }),
     ...(cloud.failedOfferings === undefined ? {} : { failedOfferings: cloud.failedOfferings.bind(cloud) }),
     ...(cloud.reboot === undefined ? {} : { reboot: cloud.reboot.bind(cloud) }),
     create: (claim, options) => cloud.create(claim, options),

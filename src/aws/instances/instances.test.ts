@@ -212,6 +212,12 @@ describe('deleting', () => {
   });
 });
 
+test('a machine says why it is foreign', async () => {
+  there = [machine('i-1', { Tags: tagList({ 'eks:eks-cluster-name': 'other' }) })];
+  expect(await after(instances.whyForeign('i-1'))).toContain('instance i-1 has neither tag eks:eks-cluster-name=demo');
+  await expect(after(instances.whyForeign('i-2'))).rejects.toMatchObject({ kind: 'notFound' });
+});
+
 test('a foreign machine that was never looked at is looked at before it is tagged', async () => {
   there = [machine('i-1', { Tags: tagList({ 'eks:eks-cluster-name': 'other' }) })];
   await expect(after(instances.createTags('i-1', { a: 'b' }))).rejects.toMatchObject({ code: 'InstanceForeign' });

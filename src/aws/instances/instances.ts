@@ -173,6 +173,12 @@ export class Instances {
     this.remember({ ...known, tags: { ...known.tags, ...tags } });
   }
 
+  /** Why it was not launched for this cluster, in a clause. */
+  async whyForeign(id: string): Promise<string | undefined> {
+    const why = whyForeign((await this.get(id)).tags, this.options.clusterName);
+    return why === undefined ? undefined : `instance ${id} ${why}`;
+  }
+
   private read(described: Instance): Ec2Instance | undefined {
     const instance = readInstance(described, this.options);
     const zoneId = instance && this.zoneIdOf(instance);

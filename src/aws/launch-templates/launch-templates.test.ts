@@ -126,6 +126,23 @@ test('all templates of a class are deleted; an error keeps the rest', async () =
   await expect(templates.deleteFor('default')).rejects.toThrow('UnauthorizedOperation');
 });
 
+test('a template that an answer brings along, of another class or cluster by its tags, stays', async () => {
+  const name = await templates.ensure(templateSpec(), render);
+  const tags = (cluster: string, nodeClass: string) => [
+    { Key: 'eks:eks-cluster-name', Value: cluster },
+    { Key: 'karpenter.k8s.aws/ec2nodeclass', Value: nodeClass },
+  ];
+  ec2.answers['DescribeLaunchTemplates'] = () => ({
+    LaunchTemplates: [
+      { LaunchTemplateName: name, Tags: tags('demo', 'default') },
+      { LaunchTemplateName: 'karpenter.k8s.aws/1', Tags: tags('other', 'default') },
+      { LaunchTemplateName: 'karpenter.k8s.aws/2', Tags: tags('demo', 'second') },
+    ],
+  });
+  await templates.deleteFor('default');
+  expect(ec2.inputs('DeleteLaunchTemplate')).toEqual([{ LaunchTemplateName: name }]);
+});
+
 test('the size of the user data is a gauge of the class, gone with its templates; large ones are reported', async () => {
   await templates.ensure(templateSpec(), render);
   const gauge = 'karpenter_ec2nodeclasses_userdata_bytes';

@@ -18,6 +18,7 @@ import type { Clock, Timer } from '../../base/index.ts';
 import type { Gauge, Log, Metrics } from '../../ports/index.ts';
 import { awsErrorCode, isAwsNotFound } from '../aws-errors.ts';
 import { allPages } from '../paging.ts';
+import { tagMap } from '../tags.ts';
 import { type LaunchTemplateSpec, launchTemplateInput } from './launch-template.ts';
 import { launchTemplateName, templateNamePrefix } from './template-name.ts';
 
@@ -76,17 +77,14 @@ export class LaunchTemplates {
 
   /** Takes over what is there already. */
   async hydrate(): Promise<void> {
-    const filters = [{ Name: `tag:${awsTag.clusterName}`, Values: [this.options.clusterName] }];
-    for (const name of await this.namesOf(filters)) if (!this.kept.has(name)) this.keep(name);
+    const tags = { [awsTag.clusterName]: this.options.clusterName };
+    for (const name of await this.namesOf(tags)) if (!this.kept.has(name)) this.keep(name);
   }
 
   /** Deletes every template of a node class. */
   async deleteFor(nodeClassName: string): Promise<void> {
-    const filters = [
-      { Name: `tag:${awsTag.clusterName}`, Values: [this.options.clusterName] },
-      { Name: `tag:${awsTag.nodeClass}`, Values: [nodeClassName] },
-    ];
-    for (const name of await this.namesOf(filters)) {
+    const tags = { [awsTag.clusterName]: this.options.clusterName, [awsTag.nodeClass]: nodeClassName };
+    for (const name of await this.namesOf(tags)) {
       this.forget(name);
       await this.delete(name);
     }
@@ -154,14 +152,18 @@ export class LaunchTemplates {
     }
   }
 
-  private async namesOf(Filters: Filter[]): Promise<string[]> {
+  /** Of our templates with these tags; tags in the answer are looked at again, as deletions depend on it. */
+  private async namesOf(tags: Readonly<Record<string, string>>): Promise<string[]> {
     const names: string[] = [];
+    const Filters = Object.entries(tags).map(([key, value]): Filter => ({ Name: `tag:${key}`, Values: [value] }));
     const pages = allPages((next) =>
       this.options.ec2.send(new DescribeLaunchTemplatesCommand({ Filters, MaxResults: pageSize, ...next })),
     );
     for await (const { LaunchTemplates: templates = [] } of pages) {
-      for (const { LaunchTemplateName: name = '' } of templates) {
-        if (name.startsWith(templateNamePrefix)) names.push(name);
+      for (const { LaunchTemplateName: name = '', Tags } of templates) {
+        const found = tagMap(Tags);
+        const isMeant = Tags === undefined || Object.entries(tags).every(([key, value]) => found[key] === value);
+        if (isMeant && name.startsWith(templateNamePrefix)) names.push(name);
       }
     }
     return names;

@@ -44,3 +44,11 @@ test('a node that belongs to no claim gets none', async () => {
   await bench.run(1_000);
   expect((await bench.node('bare')).metadata.labels?.[key]).toBeUndefined();
 });
+
+test('a node whose machine was not launched for this cluster gets none', async () => {
+  bench.cloud.foreign.set('kwok://other', 'instance i-1 has no tag karpenter.sh/nodepool');
+  await bench.kube.create(resources.nodes, { metadata: { name: 'other' }, spec: { providerID: 'kwok://other' } });
+  await bench.machine('default', 'other', { node: false });
+  await bench.run(1_000);
+  expect((await bench.node('other')).metadata.labels?.[key]).toBeUndefined();
+});

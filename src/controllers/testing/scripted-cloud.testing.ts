@@ -25,6 +25,8 @@ export class ScriptedCloud implements Cloud {
   outlives = 0;
   /** What a launch says about the machine, beside its id. */
   facets: Partial<Instance> = {};
+  /** Machines of others, with why they are not this cluster's. */
+  readonly foreign = new Map<string, string>();
   /** What it thinks keeps machines from joining. */
   joinTrouble: () => Promise<string | undefined> = async () => undefined;
 
@@ -54,6 +56,10 @@ export class ScriptedCloud implements Cloud {
 
   whyNotJoined(): Promise<string | undefined> {
     return this.joinTrouble();
+  }
+
+  async whyForeign(providerID: string): Promise<string | undefined> {
+    return this.foreign.get(providerID);
   }
 
   async delete(claim: NodeClaim): Promise<void> {

@@ -224,3 +224,37 @@ describe('registration hooks', () => {
     expect((await bench.claim()).metadata.labels).toMatchObject(labels);
   });
 });
+
+describe('a Node that is not the claim’s', () => {
+  const away = { key: 'example.com/away', effect: 'NoExecute' };
+  const isLeftAlone = async (): Promise<void> => {
+    const { metadata } = await bench.node();
+    expect([metadata.finalizers, metadata.labels]).toEqual([undefined, undefined]);
+    expect(await taintsOf()).not.toContain(away.key);
+    expect(await bench.condition('Registered')).toMatchObject({ status: 'Unknown', reason: 'InstanceForeign' });
+    expect(bench.eventsOf('InstanceForeign')[0]?.message).toContain('Node a is left alone');
+  };
+
+  test('because the machine was not launched for this cluster gets nothing of it', async () => {
+    const { status } = await bench.makeClaim('a', { spec: { taints: [away] } });
+    bench.cloud.foreign.set(status?.providerID ?? '', 'instance i-1 has no tag karpenter.sh/nodepool');
+    await bench.join();
+    await isLeftAlone();
+    bench.cloud.foreign.clear();
+    await bench.run(130_000);
+    expect(await bench.condition('Registered')).toMatchObject({ status: 'True' });
+  });
+
+  test('because another claim that is stored has it gets nothing of it', async () => {
+    const { status } = await bench.makeClaim('a', { spec: { taints: [away] } });
+    await bench.machine('default', 'owner', {
+      node: false,
+      claim: { status: { providerID: status?.providerID ?? '' } },
+    });
+    const { apiVersion = '', kind = '', metadata } = await bench.claim('owner');
+    bench.context.cluster.removeClaim(await bench.claim('owner'));
+    const ownerReferences = [{ apiVersion, kind, name: 'owner', uid: metadata.uid ?? '' }];
+    await bench.join('a', { metadata: { ownerReferences } });
+    await isLeftAlone();
+  });
+});

@@ -10,7 +10,7 @@ import {
   taint,
 } from '../../../api/index.ts';
 import { messageOf, parseTime } from '../../../base/index.ts';
-import { type Node, type RegistrationHook, resources } from '../../../ports/index.ts';
+import { isKubeError, type Node, type RegistrationHook, resources } from '../../../ports/index.ts';
 import type { ControllerContext } from '../../context.ts';
 import { aboutClaim } from '../../event-subjects.ts';
 import { patchObject } from '../../writes.ts';
@@ -18,6 +18,7 @@ import { claimCondition, nodeNotFoundMessage, restamped, withCondition } from '.
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import type { HealthReporter } from '../health-reporter.ts';
 import { daemonRoom } from './daemon-room.ts';
+import { whyForeignNode } from './foreign-node.ts';
 import type { Step, StepResult } from './step.ts';
 
 type Taint = { key: string; value?: string; effect: string };
@@ -128,6 +129,15 @@ export function registration(context: ControllerContext, metrics: ClaimMetrics, 
       const { multipleNodesFound } = conditionReason;
       const message = 'Invariant violated, matched multiple nodes';
       return { claim: set(claim, { status: 'False', reason: multipleNodesFound, message }) };
+    }
+    // While the provider does not answer, what joins is taken for what it says: a cluster works on without its cloud.
+    const why = await whyForeignNode(context, claim, node).catch((error: unknown) => {
+      if (isKubeError(error)) throw error;
+      return undefined;
+    });
+    if (why !== undefined) {
+      const reason = conditionReason.instanceForeign;
+      return { claim: set(claim, { status: 'Unknown', reason, message: why }), againMs: askAgainMs };
     }
     return register(claim, node);
   };

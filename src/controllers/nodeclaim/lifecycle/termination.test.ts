@@ -134,6 +134,22 @@ describe('a deleted claim', () => {
     expect(bench.cloud.deletions).toEqual([]);
   });
 
+  test('that names the machine of others leaves the Node alone', async () => {
+    const providerID = 'scripted://elsewhere';
+    bench.cloud.launch(providerID);
+    bench.cloud.foreign.set(providerID, 'instance i-1 has no tag karpenter.sh/nodepool');
+    bench.cloud.deleteError = new Error('cannot terminate: it is foreign');
+    await bench.kube.create(resources.nodes, { metadata: { name: 'other' }, spec: { providerID } });
+    await bench.machine('default', 'a', {
+      node: false,
+      claim: { status: { providerID, nodeName: 'other' }, metadata: { finalizers: ['karpenter.sh/termination'] } },
+    });
+    await deleteClaim();
+    await bench.run(60_000);
+    expect((await bench.node('other')).metadata.deletionTimestamp).toBeUndefined();
+    expect(bench.eventsOf('InstanceForeign')[0]?.message).toContain('Node other is left alone');
+  });
+
   test('that did not register takes its machine down and leaves nodes alone', async () => {
     await bench.makeClaim();
     bench.cloud.registrationHooks.push({ name: 'never', isReady: async () => ({ ready: false }) });

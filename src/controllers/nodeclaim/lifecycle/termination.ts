@@ -11,7 +11,11 @@ import { claimCondition, withCondition } from '../claim-conditions.ts';
 import type { ClaimMetrics } from '../claim-metrics.ts';
 import { endOf, withForeignEnd } from '../end-claim.ts';
 import type { MachineRemoval } from '../machine-removal.ts';
+import { whyForeignNode } from './foreign-node.ts';
 import type { ClaimLauncher } from './launch.ts';
+
+/** Until someone has taken the finalizer of a claim whose Node is not its own, or its status has been put right. */
+const foreignAgainMs = 60_000;
 
 export function terminating(
   context: ControllerContext,
@@ -62,6 +66,8 @@ export function terminating(
       const named = { ...claim, status: { ...claim.status, providerID: providerID ?? '' } };
       const kept = staying.length === 0 ? undefined : await removals.kept(named);
       if (kept !== undefined) return again(kept.againMs);
+      for (const node of staying)
+        if ((await whyForeignNode(context, claim, node)) !== undefined) return again(foreignAgainMs);
       for (const node of staying) await deleteObject(kube, resources.nodes, node);
       // The nodes' own controller drains them; their going wakes this claim again.
       if (nodes.length > 0) return done;
