@@ -100,7 +100,7 @@ export async function definedMetrics(): Promise<Map<string, Defined>> {
   const context: ControllerContext = {
     kube: {} as Kube,
     stored: {} as Kube,
-    time: { aheadMs: () => undefined, problem: () => undefined },
+    time: { aheadMs: () => undefined, cautiousNow: () => 0, problem: () => undefined },
     cloud,
     cluster: new Cluster(clock),
     clock,

@@ -58,7 +58,7 @@ export interface ControllerContext {
   cluster: Cluster;
   clock: Clock;
   /** Whether the clock agrees with the API server's: who takes something away for its age asks first. */
-  time: Pick<ServerTime, 'aheadMs' | 'problem'>;
+  time: Pick<ServerTime, 'aheadMs' | 'cautiousNow' | 'problem'>;
   log: Log;
   metrics: Metrics;
   recorder: Recorder;

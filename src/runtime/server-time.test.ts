@@ -28,6 +28,16 @@ test('a clock that is set is noticed before the next answer, and believed again 
   expect(time.problem()).toMatch(/is 61 s behind the API server's/);
 });
 
+test('while the clocks disagree, the one that is behind says what is over', () => {
+  const nowMs = clock.now();
+  time.heard(nowMs);
+  expect(time.cautiousNow()).toBe(nowMs);
+  clock.step(days);
+  expect(time.cautiousNow()).toBe(nowMs);
+  clock.step(-2 * days);
+  expect(time.cautiousNow()).toBe(nowMs - days);
+});
+
 test('when the server was wrong, its next answer ends it', () => {
   time.heard(0);
   expect(time.problem()).toBeDefined();

@@ -26,6 +26,12 @@ export class ServerTime {
     return this.clock.now() - (this.last.serverMs + this.clock.elapsed() - this.last.atMs);
   }
 
+  /** Now; while the clocks disagree, by the one that is behind: what is over by it is over, whichever is wrong. */
+  cautiousNow(): number {
+    const nowMs = this.clock.now();
+    return this.problem() === undefined ? nowMs : nowMs - Math.max(0, this.aheadMs() ?? 0);
+  }
+
   /** Why our clock cannot be believed, in a sentence; undefined while it can. */
   problem(): string | undefined {
     const aheadMs = this.aheadMs() ?? 0;

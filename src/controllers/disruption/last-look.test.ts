@@ -107,6 +107,15 @@ test('a node that only the cache lacks by now is looked at all the same', async 
   expect(await lastLook(at.bench.context, started, claim)).toContain('pod default/unseen came to it');
 });
 
+test('a command that is under way waits while the clocks disagree', async () => {
+  at.bench.time.heard(at.bench.clock.now() - 86_400_000);
+  expect(await carryOut(await command('Empty'))).toBe(false);
+  expect(at.queue.has('a')).toBe(true);
+  at.bench.time.heard(at.bench.clock.now());
+  await at.bench.run(2_000);
+  expect(await at.bench.get(nodeClaims, 'a')).toBeUndefined();
+});
+
 test('what drifted and has a deadline of its own does not wait for protected pods', async () => {
   const claim = { ...quiet.claim, spec: { terminationGracePeriod: '1h' } };
   await at.bench.machine('default', 'c', { ...quiet, claim });

@@ -34,13 +34,13 @@ export async function lastLook(
 }
 
 function podProblem(
-  { clock }: ControllerContext,
+  { time }: ControllerContext,
   { reason }: Command,
   claim: NodeClaim,
   stored: readonly Pod[],
   planned: Command['members'][number]['pods'],
 ): string | undefined {
-  const nowMs = clock.now();
+  const nowMs = time.cautiousNow();
   const known = new Set(planned.map(({ metadata }) => metadata.uid));
   const moving = stored.filter((pod) => isReschedulable(pod) && isDrainable(pod, nowMs));
   const unplanned = moving.find(({ metadata }) => !known.has(metadata.uid));

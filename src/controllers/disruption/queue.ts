@@ -234,6 +234,8 @@ export class CommandQueue {
   private async step(run: Running): Promise<boolean> {
     for (const replacement of run.replacements) if (!replacement.isReady) await this.lookAt(run, replacement);
     if (!run.replacements.every(({ isReady }) => isReady)) return false;
+    // Ages and protections that end cannot be told.
+    if (this.context.time.problem() !== undefined) return false;
     await this.lookOnce(run);
     await this.deleteAll(run);
     this.settle(run, 'done');

@@ -60,12 +60,12 @@ export class EvictionQueue {
   }
 
   private async evict(key: string): Promise<Outcome> {
-    const { cluster, clock, kube, recorder } = this.context;
+    const { cluster, kube, recorder, time } = this.context;
     const wanted = this.wanted.get(key);
     if (wanted === undefined) return done;
     const { namespace, name, uid } = wanted;
     const pod = cluster.pods.store.get(`${namespace}/${name}`);
-    if (pod?.metadata.uid !== uid || !isEvictable(pod, clock.now())) return this.drop(key);
+    if (pod?.metadata.uid !== uid || !isEvictable(pod, time.cautiousNow())) return this.drop(key);
     const reason = this.reasonFor(pod);
     try {
       await kube.evict({ namespace, name }, { preconditions: { uid } });

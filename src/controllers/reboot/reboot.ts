@@ -119,7 +119,7 @@ export function rebootController(context: ControllerContext, evictions: Eviction
   /** Undefined once nothing is left to wait for. */
   const drain = (claim: NodeClaim, node: Node, graceMs: number | undefined): Outcome | undefined => {
     if (graceMs === 0) return undefined;
-    const nowMs = clock.now();
+    const nowMs = time.cautiousNow();
     const endMs = graceMs === undefined ? undefined : requestedMs(claim) + Math.max(graceMs, leastDrainMs);
     if (endMs !== undefined && nowMs >= endMs) return undefined;
     // Without a deadline: what is left then is not deleted, it lives through the reboot.

@@ -45,7 +45,7 @@ export function stagesOf(
   evictions: EvictionQueue,
   removals: MachineRemoval,
 ): readonly Stage[] {
-  const { clock, cluster, kube, recorder } = context;
+  const { clock, cluster, kube, recorder, time } = context;
   const deadlines = new Proofs(clock);
 
   const write = async (
@@ -99,7 +99,7 @@ export function stagesOf(
 
   const drain: Stage = async ({ node, claim: found, deadlineMs }) => {
     const name = node.metadata.name ?? '';
-    const { waiting, evict, remove: overdue } = drainOf(cluster.pods.on(name), clock.now(), deadlineMs);
+    const { waiting, evict, remove: overdue } = drainOf(cluster.pods.on(name), time.cautiousNow(), deadlineMs);
     const present = found === undefined ? undefined : claimCondition(found, conditionType.drained);
     const isOver = waiting === 0 && present?.status === 'True';
     const { draining } = conditionReason;
@@ -123,7 +123,7 @@ export function stagesOf(
     const leftMs = sinceMs + leastDrainMs - clock.now();
     if (claim !== undefined && leftMs > 0) return { claim, outcome: again(leftMs) };
     // A pod that came just before the taint may not have reached the cache: an empty node is proven by what is stored.
-    const unseen = drainOf(await storedPods(context, name), clock.now(), deadlineMs);
+    const unseen = drainOf(await storedPods(context, name), time.cautiousNow(), deadlineMs);
     if (unseen.waiting > 0) {
       await removeAll(unseen.remove, { claim, deadlineMs });
       return { claim, outcome: again(lookAgainMs) };
@@ -134,7 +134,7 @@ export function stagesOf(
   };
 
   const detachVolumes: Stage = async ({ node, claim, deadlineMs }) => {
-    const names = attachmentsInTheWay(cluster, node.metadata.name ?? '', clock.now());
+    const names = attachmentsInTheWay(cluster, node.metadata.name ?? '', time.cautiousNow());
     const { volumesDetached } = conditionType;
     if (names.length === 0) return { claim: await write(claim, volumesDetached, 'True') };
     if (deadlineMs !== undefined && clock.now() > deadlineMs) {

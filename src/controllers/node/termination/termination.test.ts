@@ -334,6 +334,20 @@ describe('draining', () => {
     expect(await bench.isNodeGone()).toBe(true);
   });
 
+  test('waits for a pod that only a wrong clock calls stuck', async () => {
+    await bench.makeMachine();
+    const dayMs = 86_400_000;
+    const { metadata, ...pod } = await bench.runPod('ending', { spec: { terminationGracePeriodSeconds: 3_600 } });
+    // As the server writes it, whose clock is right.
+    bench.time.heard(bench.clock.now() - dayMs);
+    const ending = { ...pod, metadata: { ...metadata, deletionTimestamp: bench.nowPlus(3_600_000 - dayMs) } };
+    bench.context.cluster.setPod(ending);
+    bench.storedOtherwise(resources.pods, () => [ending]);
+    await deleteNode();
+    await bench.run(600_000);
+    expect([await bench.isNodeGone(), bench.cloud.deletions]).toEqual([false, []]);
+  });
+
   test('goes on without a pod that is stuck for more than a minute', async () => {
     await bench.makeMachine();
     await bench.runPod('stuck', { spec: { terminationGracePeriodSeconds: 10 } });

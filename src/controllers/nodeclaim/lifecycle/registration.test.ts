@@ -226,7 +226,7 @@ describe('registration hooks', () => {
 });
 
 describe('a Node that is not the claim’s', () => {
-  const away = { key: 'example.com/away', effect: 'NoExecute' };
+  const away = { key: 'example.com/away', effect: 'NoExecute' } as const;
   const isLeftAlone = async (): Promise<void> => {
     const { metadata } = await bench.node();
     expect([metadata.finalizers, metadata.labels]).toEqual([undefined, undefined]);
