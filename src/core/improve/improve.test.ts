@@ -54,20 +54,22 @@ test('few pods on nodes that are filled well stay as packed, the sooner the more
     instanceType({ name: 'small', cpu: '8', memory: '32Gi', pods: '500', price: 1 }),
     instanceType({ name: 'large', cpu: '16', memory: '64Gi', pods: '500', price }),
   ];
-  const saved = (count: number, price: number, apart: number) => {
+  const saved = (count: number, price: number, spreads: number) => {
+    const apart = Array.from({ length: spreads }, (_, index) => ({ app: `apart-${index}` }));
     const objects = [
       nodePool(),
-      ...pods(apart, { cpu: '1', labels: app, spec: spread(label.hostname, app) }),
-      ...pods(count - apart, { cpu: '1' }),
+      ...apart.flatMap((labels) => pods(1, { cpu: '1', labels, spec: spread(label.hostname, labels) })),
+      ...pods(count - spreads, { cpu: '1' }),
     ];
     const packed = plan(objects, { types: types(price) }, { improve: false }).pricePerHour;
     return 1 - plan(objects, { types: types(price) }).pricePerHour / packed;
   };
   expect(saved(32, 2.06, 0)).toBe(0);
   expect(saved(32, 2.2, 0)).toBeGreaterThan(0.08);
-  expect(saved(32, 2.2, 2)).toBe(0);
+  expect(saved(32, 2.2, 2)).toBeGreaterThan(0.08);
+  expect(saved(32, 2.2, 20)).toBe(0);
   expect(saved(320, 2.06, 0)).toBeGreaterThan(0.02);
-  expect(saved(320, 2.2, 2)).toBeGreaterThan(0.08);
+  expect(saved(320, 2.2, 20)).toBeGreaterThan(0.08);
 });
 
 test('pods that keep together on a host stay together, and their nodes get the size they need', () => {

@@ -8,8 +8,8 @@
 // nodes of few pods are opened only where the promise is a twentieth of what they cost: small plans of nodes that are filled
 // well are made in a millisecond and stay as packed. The more pods, the less must be promised, because the rounding of the
 // last nodes weighs less: 5 % up to a hundred pods, 1 % for five hundred. Rules about which pods share a host are what
-// fractions forget; where pods have some, four times as much must be promised, and where many kinds have, the more the more
-// there is to look at, up to a half.
+// fractions forget; the more kinds of pods have some, the more must be promised, up to four times as much for twenty kinds,
+// and where very many have, the more the more there is to look at, up to a half.
 
 export interface Spending {
   /** What is paid for the machines. */
@@ -31,8 +31,9 @@ export function mostWorthwhile(cost: number): number {
 }
 
 const promisedToFew = 0.05;
-/** Where rules about hosts are forgotten. */
+/** Where the rules of so many kinds about hosts are forgotten. */
 const promisedWithHosts = 0.2;
+const severalHostRuled = 20;
 const few = 100;
 /** Where more kinds than this say which pods they share a host with, hosts have to be tried one by one. */
 const manyHostRuled = 100;
@@ -49,7 +50,8 @@ export interface PileSize {
 
 /** The most that fractions of nodes may cost for these nodes to be opened. */
 export function mostPromising(cost: number, { pods, hostRuled, combinations }: PileSize): number {
-  const forFew = (hostRuled > 0 ? promisedWithHosts : promisedToFew) * Math.min(1, few / pods);
+  const forHosts = (promisedWithHosts - promisedToFew) * Math.min(1, hostRuled / severalHostRuled);
+  const forFew = (promisedToFew + forHosts) * Math.min(1, few / pods);
   const forWork = hostRuled > manyHostRuled ? promisedForWork * Math.min(1, combinations / muchWork) : 0;
   return Math.min(mostWorthwhile(cost), cost * (1 - Math.max(forFew, forWork)));
 }
