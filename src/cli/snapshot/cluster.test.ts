@@ -136,6 +136,17 @@ describe('what a controller says about itself', () => {
     expect(without.asked).toContain('csistoragecapacities');
   });
 
+  test('has overlays on: then they are read, because they change prices and capacity', async () => {
+    const overlay = object('NodeOverlay', 'discount', { spec: { requirements: [], priceAdjustment: '-10%' } });
+    const read = async (isOn: boolean) => {
+      const published = JSON.stringify({ provider: 'kwok', settings: { featureGates: { NodeOverlay: isOn } } });
+      const kube = api({ leases: [lease({ 'kerf.sh/settings': published })], nodeoverlays: [overlay] });
+      return (await collectSnapshot(kube, now)).snapshot.objects.items.map(({ kind }) => kind);
+    };
+    expect(await read(true)).toEqual(['NodeOverlay']);
+    expect(await read(false)).toEqual([]);
+  });
+
   test('gives the time of a cluster whose time passes faster', async () => {
     const clock = { time: '2027-01-01T00:00:00Z', realTime: '2026-11-16T03:59:00Z', speed: 60 };
     const { snapshot } = await reading({

@@ -41,6 +41,9 @@ const wantedResources: Resource[] = [
   resources.deviceTaintRules,
 ];
 
+/** They count only where the controller has its gate on. */
+const nodeOverlays = own('NodeOverlay', 'nodeoverlays', group, 'v1alpha1');
+
 /** What pods are spread among where kube-scheduler has a spread for those that declare none. */
 const spreadResources: Resource[] = [
   resources.services,
@@ -102,7 +105,11 @@ export async function collectSnapshot(
   }
   const controller = await readController(kube);
   const facts = controller.kind === 'found' ? controller.facts : undefined;
-  if ((facts?.settings.settings.defaultTopologySpreadConstraints ?? []).length > 0) {
+  const { defaultTopologySpreadConstraints = [], featureGates = {} } = facts?.settings.settings ?? {};
+  if (featureGates['NodeOverlay'] === true) {
+    for (const object of await listAll(kube, nodeOverlays, progress)) items.push(cleaned(object));
+  }
+  if (defaultTopologySpreadConstraints.length > 0) {
     for (const wanted of spreadResources) {
       for (const object of await listAll(kube, wanted, progress)) items.push(...selectorOf(object));
     }
