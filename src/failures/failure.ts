@@ -94,6 +94,8 @@ export interface Sign {
   repeatsWithinMs?: number;
   /** Only a sign when it stands at least this often in one text (a lone transient error is not a failure). */
   atLeast?: number;
+  /** Or, where it stands more rarely, when its first and last line are this far apart. */
+  orLastsMs?: number;
 }
 
 /** A place in a text where a sign was seen. */

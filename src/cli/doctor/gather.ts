@@ -19,7 +19,7 @@ import {
   type TextSource,
 } from '../../failures/index.ts';
 import { chunksOf } from '../manifests/chunks.ts';
-import { asMap, asText, isMap } from '../manifests/index.ts';
+import { asMap, asText, isMap, type SyntaxProblem } from '../manifests/index.ts';
 import { manifestsIn } from '../manifests/parse.ts';
 import { ByteSource } from './bundle/byte-source.ts';
 import type { EntryItem, Skipped } from './bundle/entry.ts';
@@ -30,14 +30,14 @@ import { jsonItems } from './json-items.ts';
 import { kindsNamed, type Place, placeOf } from './layout.ts';
 import { slim } from './slim.ts';
 import { answersIn, objectsIn, saysEnough } from './transcript.ts';
+import { yamlPieces } from './yaml-pieces.ts';
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 export const codec: Codec = { encode: (text) => encoder.encode(text), decode: (bytes) => decoder.decode(bytes) };
 
 /** How kubectl and client libraries begin a List. */
-const listHead =
-  /^\s*\{\s*(?:"apiVersion"\s*:\s*"[^"]*"\s*,\s*)?(?:"kind"\s*:\s*"\w*List"\s*,\s*)?(?:"metadata"\s*:\s*\{[^{}]*\}\s*,\s*)?"items"\s*:\s*\[/;
+const listHead = /^\s*\{\s*(?:"(?:apiVersion|kind|metadata)"\s*:\s*(?:"[^"]*"|\{[^{}]*\})\s*,\s*){0,3}"items"\s*:\s*\[/;
 
 const binary = 'a binary file';
 
@@ -46,6 +46,9 @@ const longestTranscript = 8 * 1024 ** 2;
 
 /** Largest file of objects or answers that is held in memory. */
 const longestDocument = 400 * 1024 ** 2;
+
+/** From here on a file of objects in YAML is read piece by piece. */
+const longFile = 8 * 1024 ** 2;
 
 export interface Gathered {
   evidence: Evidence;
@@ -176,23 +179,42 @@ export class Gathering {
       await this.addText({ source: this.isLive ? liveLog(path) : path, kind: 'log' }, chunks, 'logs');
     else if (place.part === 'cli') await this.addText({ source: path, kind: 'cli' }, chunks);
     else if (place.part === 'nodes') await this.addText({ source: path, kind: 'node' }, chunks, `node ${place.node}`);
-    else if (place.part === 'objects' && /\.json$/i.test(path)) await this.putJson(path, chunks);
+    else if (place.part === 'objects') await this.putObjects(path, chunks);
     else {
       const text = await textOf(chunks);
-      if (place.part === 'objects') this.addObjects(path, text);
-      else if (place.part === 'facts') this.facts = { ...asMap(JSON.parse(text)), ...this.facts };
+      if (place.part === 'facts') this.facts = { ...asMap(JSON.parse(text)), ...this.facts };
       else this.putAnswer(place, text);
     }
   }
 
-  /** A List in JSON, item by item; anything else in JSON as a whole. */
-  private async putJson(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  /** A List in JSON and a long file in YAML, item by item; anything else as a whole. */
+  private async putObjects(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const source = new ByteSource(chunks);
-    const head = decoder.decode(await source.peek(4096));
-    if (!listHead.test(head)) {
+    const bytes = await source.peek(longFile);
+    const head = decoder.decode(bytes.subarray(0, 4096));
+    const isJson = /^\s*[{[]/.test(head) && !/^\s*\{\{/.test(head);
+    if (isJson && listHead.test(head)) await this.putJsonList(path, head, source);
+    else if (isJson || bytes.length < longFile || encodingOf(bytes) !== 'utf-8')
       this.addObjects(path, await textOf(source.all()));
-      return;
-    }
+    else await this.putLongYaml(path, source);
+  }
+
+  private async putLongYaml(path: string, source: ByteSource): Promise<void> {
+    let isBroken = false;
+    for await (const chunk of yamlPieces(source.all()))
+      for (const { value, problems } of manifestsIn(path, chunk)) {
+        const line = chunk.lineOffset + (chunk.text.startsWith('---') ? 2 : 1);
+        // A copy: what is cut out of a text keeps all of it in memory.
+        const object: unknown = JSON.parse(JSON.stringify(slim(value) ?? null));
+        this.objects.add(object, this.isLive ? liveObject(object) : `${path}:${line}`);
+        if (problems.length > 0 && !isBroken) {
+          isBroken = true;
+          this.noteBroken(path, problems, line);
+        }
+      }
+  }
+
+  private async putJsonList(path: string, head: string, source: ByteSource): Promise<void> {
     let rest = '';
     let count = 0;
     const indent = indentOf(head);
@@ -219,15 +241,16 @@ export class Gathering {
         if (stored === undefined) this.emptyList(path, value);
         if (problems.length > 0 && !isBroken) {
           isBroken = true;
-          const [first] = problems;
-          this.notUnderstood.push({
-            path: `${path}:${first?.line ?? manifest.line}`,
-            reason: `broken here, the rest was read: ${first?.message ?? ''}`,
-          });
+          this.noteBroken(path, problems, manifest.line);
         }
       }
     }
     if (text.trim() === '') for (const kind of kindsNamed(path)) this.objects.markCollected(kind);
+  }
+
+  private noteBroken(path: string, [first]: readonly SyntaxProblem[], line: number): void {
+    const reason = `broken here, the rest was read: ${first?.message ?? ''}`;
+    this.notUnderstood.push({ path: `${path}:${first?.line ?? line}`, reason });
   }
 
   /** A List without items proves absence, of what its kind or else its file's name says. */

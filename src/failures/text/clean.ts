@@ -32,6 +32,22 @@ export function cleanContinuation(raw: string): string {
 
 const isoTime = /(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?(Z|[+-]\d{2}:?\d{2})?/;
 
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+/** `Jun 10 13:50:41` of a journal, and `E0610 13:50:41` of components of Kubernetes. */
+const yearless = /\b(?:([A-Z][a-z]{2}) +(\d{1,2})|[IWEF](\d{2})(\d{2})) (\d{2}):(\d{2}):(\d{2})\b/;
+
+/** An instant for comparing lines of one text: of journals, which name no year, in any one year. */
+export function stampIn(line: string): number | undefined {
+  const known = timeIn(line);
+  if (known !== undefined) return known;
+  const [, name = '', dayOfMonth, month, day, ...clock] = yearless.exec(line) ?? [];
+  if (clock.length === 0) return undefined;
+  const index = month === undefined ? months.indexOf(name) : Number(month) - 1;
+  if (index < 0) return undefined;
+  const [hours = 0, minutes = 0, seconds = 0] = clock.map(Number);
+  return Date.UTC(2000, index, Number(dayOfMonth ?? day), hours, minutes, seconds);
+}
+
 /** The instant a line carries, in milliseconds; UTC when it names no zone. */
 export function timeIn(line: string): number | undefined {
   const match = isoTime.exec(line);

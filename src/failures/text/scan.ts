@@ -4,7 +4,7 @@
 // What a text yields: for each sign its first places, how often it stands there, and whether a milestone came after the
 // last one (then the trouble is over and nothing is reported).
 import type { Failure, FailureId, Milestone, ObjectRef, Sighting, Sign, TextKind } from '../failure.ts';
-import { cleanText, timeIn } from './clean.ts';
+import { cleanText, stampIn, timeIn } from './clean.ts';
 import { Keywords } from './keywords.ts';
 import {
   type Codec,
@@ -45,6 +45,9 @@ interface Progress {
   places: Sighting[];
   lastAt: number;
   lastTimeMs?: number;
+  /** Of the first and the last line, by whatever clock the text has. */
+  firstStamp?: number;
+  lastStamp?: number;
 }
 
 export interface TextSource {
@@ -240,6 +243,13 @@ export class TextStream {
     if (target.milestone !== undefined && marks.has(target.milestone)) this.done[index] = 1;
     const timeMs = timeIn(found.raw) ?? this.source.timeMs;
     if (timeMs !== undefined) progress.lastTimeMs = timeMs;
+    if (sign.orLastsMs !== undefined) {
+      const stamp = stampIn(found.raw);
+      if (stamp !== undefined) {
+        progress.firstStamp ??= stamp;
+        progress.lastStamp = stamp;
+      }
+    }
     if (target.id === undefined || progress.places.length >= keptPlaces) return;
     const { source, kind, about } = this.source;
     progress.places.push({
@@ -314,9 +324,10 @@ export class TextStream {
       const milestone = this.compiled.targets[index]?.milestone;
       if (milestone !== undefined && count > 0) reached.set(milestone, lastAt);
     }
-    return [...this.progress].flatMap(([index, { count, places, lastAt, lastTimeMs }]) => {
+    return [...this.progress].flatMap(([index, progress]) => {
+      const { count, places, lastAt, lastTimeMs } = progress;
       const { sign } = this.compiled.targets[index] as Target;
-      if (count < (sign.atLeast ?? 1)) return [];
+      if (count < (sign.atLeast ?? 1) && !hasLasted(sign, progress)) return [];
       if (sign.ownLog === true && !this.isOwn(reached)) return [];
       if (sign.beside !== undefined && !reached.has(sign.beside)) return [];
       if (sign.until?.some((milestone) => (reached.get(milestone) ?? -1) > lastAt) === true) return [];
@@ -336,6 +347,15 @@ export class TextStream {
     if (reached.has('otherComponent')) return false;
     return kind !== 'log' || (this.line < shortLog && ownName.test(source));
   }
+}
+
+function hasLasted({ orLastsMs }: Sign, { firstStamp, lastStamp }: Progress): boolean {
+  return (
+    orLastsMs !== undefined &&
+    firstStamp !== undefined &&
+    lastStamp !== undefined &&
+    lastStamp - firstStamp >= orLastsMs
+  );
 }
 
 /** The text went on for longer than it takes to say it again. */

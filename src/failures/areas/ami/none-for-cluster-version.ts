@@ -39,6 +39,8 @@ export const noneForClusterVersion: Failure = {
       ],
       pattern:
         /AMISelector did not match any AMIs|\bAMINotFound\b|AL2 aliases are no longer supported|\bUnsupportedAlias\b|no amis (?:exist given constraints|found|were found)|failed to discover (?:any )?AMIs\b|failed to resolve AMIs\b|\bAMIsNotFoundForAlias\b|no instance types satisfy (?:the )?requirements of amis?\b/i,
+      // Without credentials nothing is found.
+      unless: /get credentials:|AssumeRoleWithWebIdentity|NoCredentialProviders|UnauthorizedOperation|AccessDenied/i,
       where: ['log', 'cli', 'asked'],
       until: ['launched'],
     },

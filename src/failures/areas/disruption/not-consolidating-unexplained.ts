@@ -46,6 +46,12 @@ export const notConsolidatingUnexplained: Failure = {
       where: ['asked', 'cli'],
     },
     {
+      words: ['consolidation disabled'],
+      pattern: /NodePool "?[\w.-]+"? has (?:non-empty )?consolidation disabled/i,
+      evenWhenWell: true,
+      confidence: 'possible',
+    },
+    {
       words: ['abandoning consolidation', 'consolidation timed out', 'abandoning single-node', 'abandoning multi-node'],
       pattern: /abandoning (?:single|multi)-node consolidation due to timeout|consolidation timed out/i,
       atLeast: 5,

@@ -34,6 +34,10 @@ export const versionPrefix: Failure = {
       pattern: new RegExp(`failed to download.{0,60}karpenter/karpenter(?:-crd)?"? at version "${wrong}"`, 'i'),
       confidence: 'likely',
     },
+    {
+      words: ['chart "karpenter'],
+      pattern: new RegExp(`chart "karpenter(?:-crd)?" version "${wrong}" not found in oci:`, 'i'),
+    },
   ],
   fromText(sightings) {
     const version = caught(sightings, 'version') ?? '';

@@ -1,12 +1,13 @@
 // Convenience policies: too much for a controller, and often not even enough.
 import { controllerIdentity } from '../../controller-identity.ts';
 import type { Evidence } from '../../evidence.ts';
-import { clusterName } from '../../facts.ts';
+import { clusterName, nodeRoles } from '../../facts.ts';
 import type { EvidenceItem, Failure, Found } from '../../failure.ts';
 import { at, textAt, textsAt } from '../../fields.ts';
 import { caught, foundIn } from '../../found.ts';
 import { isAllow, policyOf, statementsOf } from '../../iam-policy.ts';
 import { answer } from '../../needs.ts';
+import { attachedTo } from './node-role-policies-missing.ts';
 
 const broad = /^(PowerUserAccess|AdministratorAccess|AmazonEC2FullAccess|IAMFullAccess)$/;
 const dangerous = /^(\*|ec2:\*|ec2:(RunInstances|TerminateInstances|CreateTags)|iam:\*)$/i;
@@ -41,12 +42,18 @@ export const controllerPolicyTooBroad: Failure = {
     const role = controllerIdentity(evidence)?.roleArn.split('/').at(-1) ?? '';
     const isOwn = (suffix: string): boolean =>
       (role !== '' && suffix.endsWith(role)) || /karpenter-?controller|controller|irsa/i.test(suffix);
+    const nodes = nodeRoles(evidence);
+    // The answer does not say whose policies it lists; a file that does not either is the controller's, unless it is a node's.
+    const isUnnamed = ({ suffix, source }: { suffix: string; source: string }): boolean =>
+      /^(?:|ctl|ctrl|\d+|karpenter.*)$/i.test(suffix) &&
+      !nodes.some(({ role: node }) => attachedTo(evidence, node)?.source === source);
     const attached = aws
       .items('iam-list-attached-role-policies')
-      .filter(({ item, suffix }) => isOwn(suffix) && broad.test(textAt(item, 'PolicyName')));
+      .filter((one) => (isOwn(one.suffix) || isUnnamed(one)) && broad.test(textAt(one.item, 'PolicyName')));
+    const isSure = attached.every(({ suffix }) => isOwn(suffix));
     const items: EvidenceItem[] = attached.map(({ item, source, suffix }) => ({
       source,
-      text: `attached to ${suffix}: ${textAt(item, 'PolicyName')}`,
+      text: `attached${suffix === '' ? '' : ` to ${suffix}`}: ${textAt(item, 'PolicyName')}`,
     }));
     for (const { body, suffix, source } of [...aws.of('iam-get-role-policy'), ...aws.of('iam-get-policy-version')]) {
       if (!isOwn(suffix) && !/karpenter/i.test(`${textAt(body, 'PolicyName')} ${textAt(body, 'RoleName')}`)) continue;
@@ -61,7 +68,7 @@ export const controllerPolicyTooBroad: Failure = {
     if (items.length === 0) return [];
     return [
       {
-        confidence: 'certain',
+        confidence: isSure ? 'certain' : 'likely',
         summary: `The role of the controller may do far more than it needs: ${items.map(({ text }) => text).join('; ')}.`,
         evidence: items,
         fix: fixFor(

@@ -28,7 +28,7 @@ export const ebsKmsKeyDenied: Failure = {
   signs: [
     {
       words: ['client error on launch', 'client.internalerror', 'invalidkmskey', 'volumekeydenied'],
-      pattern: /Client error on launch|Client\.InternalError|Client\.InvalidKMSKey\.\w+|VolumeKeyDenied/i,
+      pattern: /Client error on launch|Client\.InternalError|(?:Client\.)?InvalidKMSKey\.\w+|VolumeKeyDenied/i,
       confidence: 'likely',
     },
     {

@@ -1,9 +1,10 @@
 // The node role needs the worker, network and registry policies; SSM is only for debugging (tooling/no-shell-on-node).
 
+import type { Answer } from '../../aws-answers.ts';
 import type { Evidence } from '../../evidence.ts';
 import { clusterName, nodeRoles } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
-import { textAt } from '../../fields.ts';
+import { listAt, textAt } from '../../fields.ts';
 import { aroundOf, caught, foundIn, refsOf } from '../../found.ts';
 import { answer, kinds } from '../../needs.ts';
 import { annotationsOf } from '../../objects.ts';
@@ -130,7 +131,7 @@ export function attachedTo(evidence: Evidence, role: string): { names: string[];
   const named = answers.filter(
     ({ suffix }) => suffix === role || suffix.endsWith(role) || (suffix !== '' && role.endsWith(suffix)),
   );
-  const plain = answers.filter(({ suffix }) => suffix === '' || /^(node|nodes|noderole|node-role)$/i.test(suffix));
+  const plain = answers.filter((one) => /^(node|nodes|noderole|node-role)$/i.test(one.suffix) || isOfNodes(one));
   const found = named.length > 0 ? named : nodeRoles(evidence).length === 1 && plain.length === 1 ? plain : [];
   if (found.length === 0) return undefined;
   const names = evidence.aws
@@ -138,6 +139,17 @@ export function attachedTo(evidence: Evidence, role: string): { names: string[];
     .filter(({ source }) => found.some((one) => one.source === source))
     .map(({ item }) => textAt(item, 'PolicyName') || (textAt(item, 'PolicyArn').split('/').at(-1) ?? ''));
   return { names, source: found[0]?.source ?? '' };
+}
+
+/** A listing whose file does not name the role: one of the policies of nodes is in it, or none at all. */
+function isOfNodes({ body, suffix }: Answer): boolean {
+  const names = listAt(body, 'AttachedPolicies').map((item) => textAt(item, 'PolicyName'));
+  if (names.length === 0) return suffix === '';
+  return names.some(
+    (name) =>
+      [worker, registry, network].some(({ any }) => any.includes(name)) ||
+      /^(?:AmazonSSMManagedInstanceCore|CloudWatchAgentServerPolicy)$/.test(name),
+  );
 }
 
 function hasOwnNetworkRole(evidence: Evidence): boolean {

@@ -29,7 +29,15 @@ export const cniNotInitialised: Failure = {
   signs: [
     { words, pattern, where: ['asked', 'cli'], until: ['nodeReady'] },
     // The kubelet repeats it every few seconds: only where it goes on is it more than a start.
-    { words, pattern, where: ['node', 'log'], atLeast: 6, confidence: 'likely', until: ['nodeReady', 'podStarted'] },
+    {
+      words,
+      pattern,
+      where: ['node', 'log'],
+      atLeast: 6,
+      orLastsMs: 5 * 60_000,
+      confidence: 'likely',
+      until: ['nodeReady', 'podStarted'],
+    },
   ],
   fromText: (sightings, evidence) => [
     foundIn(sightings, {

@@ -44,6 +44,8 @@ export const coreDaemonsetsAbsent: Failure = {
       .filter(({ name, namespace }) => namespace === 'kube-system' && core.includes(name));
     if (daemons.length === 0 || !evidence.objects.isCollected('Pod')) return [];
     const placed = podsByNode(evidence);
+    // Pods of other namespaces alone were collected: those of the system were not looked for.
+    if (placed.size === 0 && evidence.objects.of('Pod').length > 0) return [];
     const bare = evidence.objects
       .of('Node')
       .filter((node) => isManagedLinux(node) && isOldNode(evidence, node, 3 * 60_000))

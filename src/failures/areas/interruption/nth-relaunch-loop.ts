@@ -35,14 +35,16 @@ export const nthRelaunchLoop: Failure = {
   ],
   check(evidence): Found[] {
     const spot = usersOfSpot(evidence);
-    if (spot.length === 0) return [];
+    const { objects } = evidence;
+    const isUnknown = !objects.isCollected('NodePool') && !objects.isCollected('Provisioner');
+    if (spot.length === 0 && !isUnknown) return [];
     return handlersIn(evidence).flatMap((handler) => {
       const rebalance = drains(handler, 'ENABLE_REBALANCE_DRAINING');
       const interruption = drains(handler, 'ENABLE_SPOT_INTERRUPTION_DRAINING');
-      if (rebalance !== 'true' && interruption === 'false') return [];
+      if (rebalance !== 'true' && (interruption === 'false' || spot.length === 0)) return [];
       return [
         {
-          confidence: rebalance === 'true' ? ('certain' as const) : ('likely' as const),
+          confidence: rebalance === 'true' && spot.length > 0 ? ('certain' as const) : ('likely' as const),
           summary: `${handler.namespace}/${handler.name} drains spot nodes${rebalance === 'true' ? ' on rebalance recommendations' : ''} beside the autoscaler, which buys the same capacity again.`,
           objects: [refOf(handler)],
           evidence: [

@@ -1,4 +1,5 @@
 // Packing follows requests; pods without them fill a node beyond what it has.
+import { isController } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
 import { at, listAt, textAt } from '../../fields.ts';
 import { fieldItem, foundIn, refsOf } from '../../found.ts';
@@ -26,7 +27,8 @@ export const requestsMissingOverpacked: Failure = {
     }),
   ],
   check({ objects }): Found[] {
-    const hurt = objects.of('Pod').filter((pod) => isWithoutRequests(pod) && wasHurt(pod));
+    // The controller's own memory is another matter (startup/controller-starved).
+    const hurt = objects.of('Pod').filter((pod) => !isController(pod) && isWithoutRequests(pod) && wasHurt(pod));
     if (hurt.length === 0) return [];
     const namespaces = [...new Set(hurt.map(({ namespace }) => namespace))];
     return [

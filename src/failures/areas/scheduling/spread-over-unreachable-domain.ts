@@ -1,10 +1,11 @@
 // A spread counts zones that no pool of the pod can serve: with no pod there, the others may not grow.
+import type { Evidence } from '../../evidence.ts';
 import { waitingPods } from '../../facts.ts';
 import type { Failure, Found } from '../../failure.ts';
-import { listAt, textAt } from '../../fields.ts';
+import { at, isPlain, listAt, textAt } from '../../fields.ts';
 import { caught, fieldItem, foundIn, refsOf } from '../../found.ts';
 import { kinds } from '../../needs.ts';
-import type { Stored } from '../../objects.ts';
+import { conditionOf, labelsOf, type Stored } from '../../objects.ts';
 import { couldServe, podDemands, zoneKey, zonesOf } from '../../pools.ts';
 
 export const spreadOverUnreachableDomain: Failure = {
@@ -42,7 +43,8 @@ export const spreadOverUnreachableDomain: Failure = {
       const zones = serving.map((pool) => zonesOf(pool, evidence));
       if (serving.length === 0 || zones.includes(undefined)) return [];
       const served = [...new Set(zones.flatMap((list) => list ?? []))];
-      const unreachable = all.filter((zone) => !served.includes(zone));
+      const counted = [...new Set([...all, ...zonesOfNodes(pod, evidence)])];
+      const unreachable = counted.filter((zone) => !served.includes(zone));
       return served.length > 0 && unreachable.length > 0 ? [{ pod, served, unreachable, pool: serving[0] }] : [];
     });
     if (stuck.length === 0) return [];
@@ -61,6 +63,18 @@ export const spreadOverUnreachableDomain: Failure = {
     ];
   },
 };
+
+/** Zones that kube-scheduler counts because nodes of others are there, where it says that the spread is in the way. */
+function zonesOfNodes({ object }: Stored, { objects }: Evidence): string[] {
+  if (!/topology spread/.test(conditionOf(object, 'PodScheduled')?.message ?? '')) return [];
+  const selector = at(object, 'spec', 'nodeSelector');
+  const wanted = isPlain(selector) ? Object.entries(selector) : [];
+  const eligible = objects.of('Node').filter((node) => {
+    const labels = labelsOf(node.object);
+    return wanted.every(([key, value]) => textAt(labels, key) === value);
+  });
+  return [...new Set(eligible.map((node) => textAt(labelsOf(node.object), zoneKey)))].filter((zone) => zone !== '');
+}
 
 const spreadsOverZones = ({ object }: Stored): boolean =>
   listAt(object, 'spec', 'topologySpreadConstraints').some(

@@ -81,7 +81,9 @@ export const crdMissingOrMismatched: Failure = {
     const release = releaseOf(evidence);
     // Before 0.32 there were other kinds.
     if (release !== undefined && release < 32) return [];
-    const missing = neededAlways.filter((name) => objects.find('CustomResourceDefinition', name) === undefined);
+    const missing = isWholeListing(evidence)
+      ? neededAlways.filter((name) => objects.find('CustomResourceDefinition', name) === undefined)
+      : [];
     const unserved = objects.of('CustomResourceDefinition').filter(({ name, object }) => {
       if (!neededAlways.includes(name) && name !== 'ec2nodeclasses.karpenter.k8s.aws') return false;
       const needed = release === undefined || release >= 100 ? 'v1' : 'v1beta1';
@@ -117,6 +119,12 @@ export const crdMissingOrMismatched: Failure = {
   },
   explains: ['scheduling/no-usable-nodepool', 'crd/removed-api-version'],
 };
+
+/** Some of the autoscaler's definitions and no others: asked for by name, so that the rest is not absent. */
+function isWholeListing({ objects }: Evidence): boolean {
+  const own = objects.of('CustomResourceDefinition').filter(({ name }) => /\.karpenter\.(?:sh|k8s\.aws)$/.test(name));
+  return own.length === 0 || own.length < objects.of('CustomResourceDefinition').length;
+}
 
 function fixFor(evidence: Evidence): string[] {
   return [
