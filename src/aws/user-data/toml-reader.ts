@@ -43,9 +43,13 @@ export function readToml(text: string): TomlTable {
 /** Tables by how they came to be: what a header or an inline table defined may not be defined again. */
 type Origin = 'header' | 'implied' | 'dotted' | 'inline';
 
+/** Deeper than any settings: text that nests without end is refused with its line, not by an overflow. */
+const mostDepth = 100;
+
 class Reader {
   private readonly text: string;
   private at = 0;
+  private depth = 0;
   private readonly origins = new WeakMap<object, Origin>();
 
   constructor(text: string) {
@@ -140,13 +144,21 @@ class Reader {
     for (const quotes of ['"""', "'''"]) if (this.text.startsWith(quotes, this.at)) return this.longString(quotes);
     const first = this.text[this.at];
     if (first === '"' || first === "'") return this.shortString(first);
-    if (first === '[') return this.array();
-    if (first === '{') return this.inlineTable();
+    if (first === '[') return this.nested(() => this.array());
+    if (first === '{') return this.nested(() => this.inlineTable());
     const text = this.match(literal);
     if (text === undefined) throw this.expected('a value');
     const problem = literalProblem(text);
     if (problem !== undefined) throw this.expected(problem);
     return new TomlLiteral(text);
+  }
+
+  private nested<T>(read: () => T): T {
+    this.depth += 1;
+    if (this.depth > mostDepth) throw this.expected(`a value that is nested at most ${mostDepth} levels deep`);
+    const found = read();
+    this.depth -= 1;
+    return found;
   }
 
   private array(): TomlValue[] {

@@ -88,6 +88,15 @@ describe('TOML', () => {
     },
   );
 
+  test.each([
+    ['arrays', '[', ']'],
+    ['tables', '{a=', '}'],
+  ])('%s that nest without end are refused with a place, not an overflow', (_, open, close) => {
+    const nested = (depth: number): string => `b = 1\na = ${open.repeat(depth)}1${close.repeat(depth)}`;
+    expect(() => readToml(nested(100))).not.toThrow();
+    expect(() => readToml(nested(100_000))).toThrow('line 2: expected a value that is nested at most 100 levels deep');
+  });
+
   test('a key called __proto__ is a key like any other', () => {
     expect(Object.keys(readToml('__proto__ = 1\n[a.__proto__]\nb = 2'))).toEqual(['__proto__', 'a']);
     expect(({} as { b?: unknown }).b).toBeUndefined();
