@@ -101,7 +101,7 @@ export async function ready({ cluster, judge, nodes }: Stage): Promise<void> {
       const claimed = (await judge.claims()).map(({ status }) => status?.providerID?.split('/').at(-1) ?? '');
       expect(claimed.sort()).toEqual(instances.sort());
     },
-    { timeout: 240_000, interval: 1_000 },
+    { timeout: 420_000, interval: 1_000 },
   );
 }
 
