@@ -3,7 +3,7 @@ import type { Described, DescribedFlag } from './described.ts';
 
 export function fishScript(commands: readonly Described[]): string {
   const lines = commands.flatMap((command) => {
-    const when = conditionOf(command, commands);
+    const when = whenTyped(command, commands);
     const words = command.words.map(
       ({ word, meaning }) => `complete -c kerf -n ${quoted(when.words)} -f -a ${word} -d ${quoted(meaning)}`,
     );
@@ -19,7 +19,7 @@ ${lines.join('\n')}
 `;
 }
 
-function conditionOf({ path, words }: Described, commands: readonly Described[]): { words: string; flags: string } {
+function whenTyped({ path, words }: Described, commands: readonly Described[]): { words: string; flags: string } {
   if (path.length === 0) return { words: '__fish_use_subcommand', flags: '__fish_use_subcommand' };
   const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
   const below = commands.filter((each) => each.path.length > path.length && isUnder(each.path, path));

@@ -1,6 +1,6 @@
 // The demo company on the embedded cluster with our controllers, in virtual time, looked at as its day goes by.
 import { setImmediate as settle } from 'node:timers/promises';
-import { parseTime, VirtualClock } from '../../../src/base/index.ts';
+import { parseTime, seededRandom, VirtualClock } from '../../../src/base/index.ts';
 import { examination } from '../../../src/cli/doctor/examine.ts';
 import { makeControllers } from '../../../src/cli/up/controllers.ts';
 import { installDefaults, installDefinitions } from '../../../src/cli/up/default-objects.ts';
@@ -16,14 +16,6 @@ import {
   startBehaviour,
 } from '../../../src/sim/index.ts';
 import { silentLog } from '../../../src/telemetry/index.ts';
-
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 0x1_0000_0000;
-  };
-}
 
 /** Figures of the small catalogue: planning over EC2's takes longer, and nothing here depends on it. */
 const catalogue = { catalogue: genericCatalogue(), facts: kwokProviderFacts() };
@@ -72,7 +64,7 @@ export async function playDay({
   const kube = new SimKube(cluster.machinery);
   const failures: unknown[] = [];
   const onFailure = (error: unknown): void => void failures.push(error);
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   await installDefinitions(kube);
   await installDefaults(kube, { catalogue: 'generic', faults: undefined });
   const behaviour = startBehaviour(kube, clock, { random, onFailure });
