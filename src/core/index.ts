@@ -4,8 +4,8 @@ export { priceRelaxation, relaxationOf } from './bound/price-relaxation.ts';
 export { roomBound } from './bound/room-bound.ts';
 export { activeUntil, unreadableSchedules } from './budgets/budgets.ts';
 export { isTimeZone } from './budgets/time-zone.ts';
-export type { CompileDeviceSelector } from './devices/claim-requests.ts';
 export type { Device } from './devices/device-pools.ts';
+export type { CompileDeviceSelector } from './devices/resource-claim-requests.ts';
 export { afterCommand, afterPlan } from './disruption/after-command.ts';
 export { approvedText, type Move, policyOf, type Score } from './disruption/balanced.ts';
 export {

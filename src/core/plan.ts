@@ -1,7 +1,7 @@
 // The plan: what the planner answers, as plain data. It is the documented output of `kerf plan -o json`
 // (docs/reference/plan-format.md), so its shape is interface. Every waiting pod occurs in it exactly once.
 
-import type { CompileDeviceSelector } from './devices/claim-requests.ts';
+import type { CompileDeviceSelector } from './devices/resource-claim-requests.ts';
 import type { RequirementSpec } from './snapshot.ts';
 
 /**

@@ -3,7 +3,7 @@
 
 import { atOnce, type Sliced } from '../base/index.ts';
 import { type CheapestPacking, cheapestPacking } from './improve/cheapest-packing.ts';
-import { ClaimFinisher } from './packing/finish.ts';
+import { NewNodeFinisher } from './packing/finish.ts';
 import { type Failure, type Packed, solveInSlices } from './packing/solve.ts';
 import type { Plan, PlannedNode, PlanOptions, Reason, UnschedulablePod } from './plan.ts';
 import { minValuesMessage } from './pools/min-values.ts';
@@ -38,15 +38,17 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
   if (options.onEmptyPool !== undefined) for (const pool of emptyPools(world)) options.onEmptyPool(pool);
   if (world.hasPools) {
     const { improve = true } = options;
-    const { packed, refusing, claims } = yield* improve === false
-      ? firstPacking(world)
-      : cheapestPacking(world, improve === 'pool by pool');
+    const {
+      packed,
+      refusing,
+      newNodes: bought,
+    } = yield* improve === false ? firstPacking(world) : cheapestPacking(world, improve === 'pool by pool');
     options.onZones?.(effectiveZones(world, packed.topology));
     if (options.onRelaxed !== undefined) tellRelaxed(workload, packed, options.onRelaxed);
-    const finisher = new ClaimFinisher(world);
-    for (const claim of claims) {
+    const finisher = new NewNodeFinisher(world);
+    for (const newNode of bought) {
       yield;
-      const finished = finisher.finish(claim);
+      const finished = finisher.finish(newNode);
       if (finished.kind === 'node') newNodes.push(finished.node);
       else {
         const reasons = [truncationReason(finished.poolName, finished.keys)];
@@ -57,7 +59,7 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
       if (pods.length > 0) existingNodes.push({ name: world.nodes[index]?.name ?? '', pods: pods.map(keyOf) });
     });
     const reasonsOf = new Map<PodGroup, Map<Failure, Reason[]>>();
-    const context = { world, topology: refusing.topology, claims: refusing.claims, devices: refusing.devices };
+    const context = { world, topology: refusing.topology, packing: refusing.packing, devices: refusing.devices };
     for (const { pod, failure } of packed.failed) {
       yield;
       const { group, key } = workload.pods[pod] as PlannedPod;
@@ -93,7 +95,7 @@ function* planWorldInSlices(world: World, options: PlanOptions): Sliced<Plan> {
 
 function* firstPacking(world: World): Sliced<CheapestPacking> {
   const packed = yield* solveInSlices(world, { strictReservations: true });
-  return { packed, refusing: packed, claims: packed.claims.claims };
+  return { packed, refusing: packed, newNodes: packed.packing.newNodes };
 }
 
 /** What the nodes cost with fees beside their price, where someone set them. */

@@ -4,9 +4,9 @@
 
 import { label, taint } from '../api/names.ts';
 import { atOnce, parseTime, type Sliced } from '../base/index.ts';
-import { type CompileDeviceSelector, remembering } from './devices/claim-requests.ts';
 import { type DeviceWorld, deviceWorld } from './devices/device-world.ts';
 import { type ExtendedResources, extendedResources } from './devices/extended-resources.ts';
+import { type CompileDeviceSelector, remembering } from './devices/resource-claim-requests.ts';
 import { type ClusterObjects, clusterObjects } from './kube/cluster-objects.ts';
 import type { Pod } from './kube/objects.ts';
 import { type ExistingNode, existingNode, labelSet, type NodeContext, podsByNode } from './nodes/existing-nodes.ts';

@@ -23,14 +23,14 @@ test.each(Array.from({ length: 25 }, (_, index) => index + 1))(
       const plan = planSnapshot({ ...snapshot, nodeState }, { improve: false });
       const simulation = round.whatIf.simulate(members, { sparesRestless: true });
       expect({
-        claims: simulation.claims.map((claim) => claim.pods.length),
+        newNodes: simulation.newNodes.map((newNode) => newNode.pods.length),
         failed: simulation.failed.length,
         destinations: simulation
           .placements()
           .map(({ name }) => name)
           .sort(),
       }).toEqual({
-        claims: plan.newNodes.map(({ pods }) => pods.length),
+        newNodes: plan.newNodes.map(({ pods }) => pods.length),
         failed: plan.unschedulable.length,
         destinations: plan.existingNodes.map(({ name }) => name).sort(),
       });

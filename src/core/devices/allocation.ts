@@ -3,10 +3,15 @@
 // of devices looked at, never by time, so that the same question always has the same answer.
 
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
-import { type ClaimWork, type CommonAttribute, type DeviceRequest, mostDevicesPerClaim } from './claim-requests.ts';
 import { consumptionOf } from './consumption.ts';
 import { amountOf, attributeOf, type Device, type DevicePool } from './device-pools.ts';
 import { narrowedBy, type Place } from './reach.ts';
+import {
+  type ClaimWork,
+  type CommonAttribute,
+  type DeviceRequest,
+  mostDevicesPerClaim,
+} from './resource-claim-requests.ts';
 import type { DeviceUse, Taken } from './tally.ts';
 import type { TypeDevices } from './type-devices.ts';
 

@@ -8,11 +8,11 @@
 import type { RequirementSet, RequirementTable } from '../requirements/requirement-set.ts';
 import type { DynamicResources } from '../snapshot.ts';
 import { allocate, mostSteps, noneFree } from './allocation.ts';
-import type { ClaimWork } from './claim-requests.ts';
 import type { Device, DevicePool } from './device-pools.ts';
 import type { DeviceWorld } from './device-world.ts';
 import type { PodClaims } from './pod-claims.ts';
 import { narrowedBy, type Reach } from './reach.ts';
+import type { ClaimWork } from './resource-claim-requests.ts';
 import { Seat } from './seat.ts';
 import { type DeviceUse, type Taken, Tally, Together } from './tally.ts';
 import { noDevices, type TypeDevices } from './type-devices.ts';

@@ -6,9 +6,9 @@ import type { ClusterObjects } from '../kube/cluster-objects.ts';
 import type { ResourceClaim, ResourceSlice } from '../kube/device-objects.ts';
 import type { Machine } from '../nodes/machines.ts';
 import type { DynamicResources, PoolInstanceTypes } from '../snapshot.ts';
-import { type ClaimWork, type CompileDeviceSelector, claimWork, remembering } from './claim-requests.ts';
 import { amountOf, type DevicePool, deviceId, devicePools, ownerOf, taintsByRules } from './device-pools.ts';
 import { type Reach, type ReachContext, reachOfSelector } from './reach.ts';
+import { type ClaimWork, type CompileDeviceSelector, claimWork, remembering } from './resource-claim-requests.ts';
 import { type TypeDevices, typeDevicesIn } from './type-devices.ts';
 
 /** An allocation that is there: the devices it holds and where they can be used. */

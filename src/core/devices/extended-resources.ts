@@ -10,9 +10,9 @@ import type { DeviceClass } from '../kube/device-objects.ts';
 import type { Pod } from '../kube/objects.ts';
 import type { Machine } from '../nodes/machines.ts';
 import type { InstanceTypeSpec, ResourceQuantities } from '../snapshot.ts';
-import { type CompileDeviceSelector, classRequest, type DeviceRequest } from './claim-requests.ts';
 import type { Device, DevicePool } from './device-pools.ts';
 import type { DeviceWorld } from './device-world.ts';
+import { type CompileDeviceSelector, classRequest, type DeviceRequest } from './resource-claim-requests.ts';
 
 const implicitPrefix = 'deviceclass.resource.kubernetes.io/';
 /** On claims that the scheduler makes for such pods: their devices are counted by what the pods ask for. */

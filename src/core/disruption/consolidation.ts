@@ -5,7 +5,7 @@
 // it, because a burst, an older version or another autoscaler left a node that is too large for its pods, several come.
 
 import { atOnce, type Sliced } from '../../base/index.ts';
-import type { Claim } from '../packing/claim.ts';
+import type { NewNode } from '../packing/new-node.ts';
 import type { ExistingPlacement, PlannedNode } from '../plan.ts';
 import type { Member } from './fleet.ts';
 import type { LaunchPrices } from './launch-prices.ts';
@@ -62,11 +62,11 @@ export class Consolidator {
     coming: Coming = 'several',
   ): Sliced<Consolidation> {
     if (simulation.failed.length > 0) return { kind: 'none', ...noPlace(simulation) };
-    const { claims } = simulation;
-    if (claims.length === 0) return { kind: 'delete', savings: sum(members), placements: simulation.placements() };
+    const { newNodes } = simulation;
+    if (newNodes.length === 0) return { kind: 'delete', savings: sum(members), placements: simulation.placements() };
     const one =
-      claims.length > 1
-        ? none('NeedsMoreNodes', `Can't remove without creating ${claims.length} candidates`)
+      newNodes.length > 1
+        ? none('NeedsMoreNodes', `Can't remove without creating ${newNodes.length} candidates`)
         : this.replacement(simulation, members);
     if (coming === 'one') return one;
     const split = yield* this.splitting.of(members, simulation, one.kind === 'replace' ? one.savings : 0);
@@ -84,7 +84,7 @@ export class Consolidator {
         `Not all pods would schedule, ${errors.map((each) => each.message).join(' ')}`,
       );
     }
-    const priced = this.pricing.below(simulation.claims[0] as Claim, planned, members, sum(members));
+    const priced = this.pricing.below(simulation.newNodes[0] as NewNode, planned, members, sum(members));
     return priced.kind === 'none' ? priced : this.replaceWith(simulation, [priced], members);
   }
 

@@ -188,7 +188,7 @@ test('nodes gone in thought and nodes on their way out leave the same devices', 
       );
       const waits = (key: string): boolean => key.startsWith('default/w');
       expect(simulation.placements()).toEqual(result.existingNodes);
-      expect(simulation.claims.length).toBe(result.newNodes.length);
+      expect(simulation.newNodes.length).toBe(result.newNodes.length);
       expect(simulation.failed.length).toBe(result.unschedulable.filter(({ pod: key }) => !waits(key)).length);
     }),
     { seed: 7, numRuns: 300 },

@@ -3,7 +3,7 @@
 // something dearer, flexible enough where spot nodes make room for spot nodes, and nothing that was given up within a day.
 
 import { annotation, capacityType, label } from '../../api/names.ts';
-import type { Claim } from '../packing/claim.ts';
+import type { NewNode } from '../packing/new-node.ts';
 import type { ChosenOffering, PlannedNode } from '../plan.ts';
 import type { InstanceType } from '../pools/instance-types.ts';
 import { minValuesMessage, unmetMinValues } from '../pools/min-values.ts';
@@ -39,63 +39,63 @@ export class ReplacementPricing {
 
   /** One of several nodes that come: with the types that launch below its ceiling and were not given up within a day. */
   amongSeveral(
-    claim: Claim,
+    newNode: NewNode,
     planned: PlannedNode,
     members: readonly Member[],
     ceiling: number,
   ): PricedNode | NoConsolidation {
-    const prices = this.prices.of(claim.template, this.whatIf.finisher.finalSet(claim));
+    const prices = this.prices.of(newNode.template, this.whatIf.finisher.finalSet(newNode));
     const { nowMs } = this.whatIf.fleet;
     const past = ancestorsOf(members, nowMs);
     const instanceTypes = planned.instanceTypes.filter((name) => !past.some((each) => mayComeBack(each, name, prices)));
-    return this.below(claim, { ...planned, instanceTypes }, members, ceiling, true);
+    return this.below(newNode, { ...planned, instanceTypes }, members, ceiling, true);
   }
 
   /** The node with the types that launch below the ceiling, for nodes that go, or why there is none. */
   below(
-    claim: Claim,
+    newNode: NewNode,
     planned: PlannedNode,
     members: readonly Member[],
     ceiling: number,
     isOneOfSeveral = false,
   ): PricedNode | NoConsolidation {
-    const set = this.whatIf.finisher.finalSet(claim);
+    const set = this.whatIf.finisher.finalSet(newNode);
     const going = isOneOfSeveral ? [] : members;
     // Among several that come one may take a single spot node's pods: the rule holds for it whatever else goes.
     const fromSpot = isOneOfSeveral ? members.some(isSpot) : areSpot(members);
     if (fromSpot && allowsCapacity(set, capacityType.spot)) {
-      if (this.whatIf.fleet.spotToSpot) return this.spotToSpot(claim, planned, set, members, going, ceiling);
+      if (this.whatIf.fleet.spotToSpot) return this.spotToSpot(newNode, planned, set, members, going, ceiling);
       const message = "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node";
       const disabled = none('SpotToSpotDisabled', message);
       // Verdicts, which are about single nodes, name everything.
       if (members.length > 1) return disabled;
-      const otherwise = this.spotToSpot(claim, planned, set, members, going, ceiling);
+      const otherwise = this.spotToSpot(newNode, planned, set, members, going, ceiling);
       return otherwise.kind === 'none' ? { ...disabled, also: [otherwise] } : disabled;
     }
-    const cheaper = this.cheaper(claim, set, planned.instanceTypes, going, ceiling);
+    const cheaper = this.cheaper(newNode, set, planned.instanceTypes, going, ceiling);
     if (cheaper.kind === 'none') return cheaper;
-    const prices = this.prices.of(claim.template, set);
+    const prices = this.prices.of(newNode.template, set);
     if (!(allowsCapacity(set, capacityType.spot) && allowsCapacity(set, capacityType.onDemand))) {
       return this.priced(planned, cheaper.types, prices, members);
     }
     // A shortage of spot capacity must fail the launch rather than buy something dearer than what is there.
-    const spotPrices = this.prices.of(claim.template, this.onlySpot(set));
+    const spotPrices = this.prices.of(newNode.template, this.onlySpot(set));
     const spotTypes = cheaper.types.filter((name) => spotPrices.has(name));
     if (spotTypes.length === 0) return this.priced(planned, cheaper.types, prices, members);
-    const isFlexible = unmetMinValues(set, typesNamed(claim, spotTypes)).size === 0;
+    const isFlexible = unmetMinValues(set, typesNamed(newNode, spotTypes)).size === 0;
     return this.priced(withSpot(planned), isFlexible ? spotTypes : cheaper.types, spotPrices, members);
   }
 
   /** The least that launching it would cost, whatever the provider launches of its cheapest type. */
-  least(claim: Claim, { instanceTypes }: PlannedNode, members: readonly Member[]): number {
-    const own = this.whatIf.finisher.finalSet(claim);
+  least(newNode: NewNode, { instanceTypes }: PlannedNode, members: readonly Member[]): number {
+    const own = this.whatIf.finisher.finalSet(newNode);
     const set = members.some(isSpot) && allowsCapacity(own, capacityType.spot) ? this.onlySpot(own) : own;
-    const prices = this.prices.of(claim.template, set);
+    const prices = this.prices.of(newNode.template, set);
     return instanceTypes.reduce((least, name) => Math.min(least, worstOf(prices, name)), Number.POSITIVE_INFINITY);
   }
 
   private spotToSpot(
-    claim: Claim,
+    newNode: NewNode,
     planned: PlannedNode,
     set: RequirementSet,
     members: readonly Member[],
@@ -103,11 +103,11 @@ export class ReplacementPricing {
     ceiling: number,
   ): PricedNode | NoConsolidation {
     const spotSet = this.onlySpot(set);
-    const prices = this.prices.of(claim.template, spotSet);
+    const prices = this.prices.of(newNode.template, spotSet);
     const names = planned.instanceTypes
       .filter((name) => prices.has(name))
       .sort((left, right) => cheapestOf(prices, left) - cheapestOf(prices, right) || (left < right ? -1 : 1));
-    const cheaper = this.cheaper(claim, spotSet, names, going, ceiling);
+    const cheaper = this.cheaper(newNode, spotSet, names, going, ceiling);
     if (cheaper.kind === 'none') return cheaper;
     let { types } = cheaper;
     if (members.length === 1) {
@@ -118,7 +118,7 @@ export class ReplacementPricing {
         );
       }
       let kept = spotFlexibility;
-      while (kept < types.length && unmetMinValues(set, typesNamed(claim, types.slice(0, kept))).size > 0) kept += 1;
+      while (kept < types.length && unmetMinValues(set, typesNamed(newNode, types.slice(0, kept))).size > 0) kept += 1;
       types = types.slice(0, kept);
     }
     return this.priced(withSpot(planned), types, prices, members);
@@ -129,31 +129,31 @@ export class ReplacementPricing {
    * the others could simply have gone. Where several come, there is no such one.
    */
   private cheaper(
-    claim: Claim,
+    newNode: NewNode,
     set: RequirementSet,
     names: readonly string[],
     members: readonly Member[],
     ceiling: number,
   ): { kind: 'types'; types: string[] } | NoConsolidation {
-    const cheaper = this.cheaperThan(claim, set, names, ceiling);
+    const cheaper = this.cheaperThan(newNode, set, names, ceiling);
     if (members.length <= 1 || cheaper.kind === 'none') return cheaper;
     const options = new Set(cheaper.types);
     const own = members.filter(({ instanceType }) => instanceType !== undefined && options.has(instanceType));
     if (own.length === 0) return cheaper;
-    return this.cheaperThan(claim, set, cheaper.types, Math.min(...own.map((member) => member.price)));
+    return this.cheaperThan(newNode, set, cheaper.types, Math.min(...own.map((member) => member.price)));
   }
 
   /** The types whose worst launch price is below the bound; minValues must survive the cut. */
   private cheaperThan(
-    claim: Claim,
+    newNode: NewNode,
     set: RequirementSet,
     names: readonly string[],
     bound: number,
   ): { kind: 'types'; types: string[] } | NoConsolidation {
-    const prices = this.prices.of(claim.template, set);
+    const prices = this.prices.of(newNode.template, set);
     const types = names.filter((name) => worstOf(prices, name) < bound);
     if (types.length === 0) return none('NotCheaper', notCheaper);
-    const unmet = unmetMinValues(set, typesNamed(claim, types));
+    const unmet = unmetMinValues(set, typesNamed(newNode, types));
     if (unmet.size > 0) return none('MinValuesUnsatisfied', `Filtering by price: ${minValuesMessage(unmet.keys())}`);
     return { kind: 'types', types };
   }
@@ -225,9 +225,9 @@ function worstOf(prices: ReadonlyMap<string, LaunchPrice>, name: string): number
   return prices.get(name)?.worst ?? Number.POSITIVE_INFINITY;
 }
 
-function typesNamed(claim: Claim, names: readonly string[]): InstanceType[] {
+function typesNamed(newNode: NewNode, names: readonly string[]): InstanceType[] {
   const wanted = new Set(names);
-  return claim.template.rows.types.filter((type) => wanted.has(type.name));
+  return newNode.template.rows.types.filter((type) => wanted.has(type.name));
 }
 
 function withSpot(planned: PlannedNode): PlannedNode {

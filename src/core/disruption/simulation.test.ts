@@ -32,7 +32,7 @@ describe('a node inside its quiet time', () => {
     const round = roundOf(objects, { time: now });
     const simulation = round.whatIf.simulate(round.fleet.members.slice(0, 1), { sparesRestless: true });
     expect(simulation.placements()).toEqual([]);
-    expect(simulation.claims).toHaveLength(1);
+    expect(simulation.newNodes).toHaveLength(1);
   });
 
   test('takes pods that drift moves', () => {

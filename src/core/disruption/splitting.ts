@@ -8,7 +8,7 @@
 // what may be spent at most, and only types that launch below it.
 
 import { hasBit, type Sliced } from '../../base/index.ts';
-import type { Claim } from '../packing/claim.ts';
+import type { NewNode } from '../packing/new-node.ts';
 import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { Member } from './fleet.ts';
@@ -40,23 +40,25 @@ export class Splitting {
 
   /** `saved`: by the one node that could come instead, zero if there is none. Undefined where several are not worth it. */
   *of(members: readonly Member[], simulation: Simulation, saved: number): Sliced<PricedNode[] | undefined> {
-    const { claims } = simulation;
+    const { newNodes } = simulation;
     if (!simulation.isForMovedPods || (areSpot(members) && !this.whatIf.fleet.spotToSpot)) return undefined;
-    const most = this.most(members, claims[0] as Claim, saved);
-    if (this.leastPrice(claims) > most) return undefined;
+    const most = this.most(members, newNodes[0] as NewNode, saved);
+    if (this.leastPrice(newNodes) > most) return undefined;
     const bought = yield* simulation.buyAnew();
     if (bought.length < 2 || bought.length > mostReplacements) return undefined;
     const { nodes, errors } = simulation.finish(bought);
     if (errors.length > 0 || nodes.length < bought.length) return undefined;
-    const least = bought.map((claim, at) => this.pricing.least(claim, nodes[at] as (typeof nodes)[number], members));
+    const least = bought.map((newNode, at) =>
+      this.pricing.least(newNode, nodes[at] as (typeof nodes)[number], members),
+    );
     const total = sumOf(least);
     const forPrices = most - sumOf(bought.map(({ template }) => template.nodeCostPerHour));
     if (!(total > 0) || total > forPrices) return undefined;
     const priced: PricedNode[] = [];
-    for (const [at, claim] of bought.entries()) {
+    for (const [at, newNode] of bought.entries()) {
       // The ceiling itself may be spent, and below it is below it.
       const ceiling = ((least[at] as number) / total) * forPrices * (1 + 1e-12);
-      const own = this.pricing.amongSeveral(claim, nodes[at] as (typeof nodes)[number], members, ceiling);
+      const own = this.pricing.amongSeveral(newNode, nodes[at] as (typeof nodes)[number], members, ceiling);
       if (own.kind === 'none') return undefined;
       priced.push(own);
       yield;
@@ -65,7 +67,7 @@ export class Splitting {
   }
 
   /** The most that new nodes may cost, with what they cost beside their price. */
-  private most(members: readonly Member[], { template }: Claim, saved: number): number {
+  private most(members: readonly Member[], { template }: NewNode, saved: number): number {
     const { templates } = this.whatIf.fleet.movable.world;
     const beside = (poolName: string | undefined): number =>
       templates.find((each) => each.poolName === poolName)?.nodeCostPerHour ?? 0;
@@ -112,14 +114,14 @@ export class Splitting {
   }
 
   /** No nodes for these pods cost less: of each resource, what they need at the least it is sold for. */
-  private leastPrice(claims: readonly Claim[]): number {
-    const width = (claims[0] as Claim).used.length;
+  private leastPrice(newNodes: readonly NewNode[]): number {
+    const width = (newNodes[0] as NewNode).used.length;
     const [unit, need] = [new Float64Array(width).fill(Number.POSITIVE_INFINITY), new Float64Array(width)];
-    for (const claim of claims) {
-      const own = this.unitPricesOf(claim);
+    for (const newNode of newNodes) {
+      const own = this.unitPricesOf(newNode);
       for (let column = 0; column < width; column++) {
         unit[column] = Math.min(unit[column] as number, own[column] as number);
-        need[column] = (need[column] as number) + (claim.used[column] as number);
+        need[column] = (need[column] as number) + (newNode.used[column] as number);
       }
     }
     let least = 0;
@@ -130,7 +132,7 @@ export class Splitting {
     return least;
   }
 
-  private unitPricesOf({ template, set, used }: Claim): Float64Array {
+  private unitPricesOf({ template, set, used }: NewNode): Float64Array {
     let bySet = this.unitPrices.get(template);
     if (bySet === undefined) this.unitPrices.set(template, (bySet = new Map()));
     const known = bySet.get(set);

@@ -43,11 +43,12 @@ export function* validateConsolidation(round: Round, command: Command): Sliced<V
   const rejected: Validation = { kind: 'rejected', reason: 'scheduling' };
   const { replacements } = command;
   const isOne = replacements.length === 1;
-  if (simulation.failed.length > 0 || (simulation.claims.length === 0) !== (replacements.length === 0)) return rejected;
+  if (simulation.failed.length > 0 || (simulation.newNodes.length === 0) !== (replacements.length === 0))
+    return rejected;
   if (replacements.length === 0) {
     return { kind: 'valid', command: { ...command, members, placements: simulation.placements() } };
   }
-  if (isOne && simulation.claims.length > 1) return rejected;
+  if (isOne && simulation.newNodes.length > 1) return rejected;
   // The pods of now may ask for more than those of then, so it is the replacements for them that are launched.
   const answer = yield* round.consolidator.judgeInSlices(members, simulation, isOne ? 'one' : 'several');
   if (answer.kind !== 'replace' || answer.replacements.length !== replacements.length) return rejected;

@@ -5,8 +5,8 @@
 import { atOnce, type Sliced } from '../../base/index.ts';
 import { improveInSlices } from '../improve/improve.ts';
 import { namespacedKey, type Pod } from '../kube/objects.ts';
-import type { Claim } from '../packing/claim.ts';
-import { ClaimFinisher, type FinishedClaim } from '../packing/finish.ts';
+import { type FinishedNode, NewNodeFinisher } from '../packing/finish.ts';
+import type { NewNode } from '../packing/new-node.ts';
 import { type Packed, solveInSlices } from '../packing/solve.ts';
 import type { ExistingPlacement, PlannedNode } from '../plan.ts';
 import { isBufferPod } from '../pods/pod-classes.ts';
@@ -22,7 +22,7 @@ export interface MoveError {
 
 export interface Simulation {
   /** New nodes the pods need. */
-  readonly claims: readonly Claim[];
+  readonly newNodes: readonly NewNode[];
   /** Pods that must move and have no place; waiting pods are not counted, they had none before. */
   readonly failed: readonly number[];
   /** Every one of them would have a place on a node that is on its way. */
@@ -30,11 +30,11 @@ export interface Simulation {
   /** In words, as many as asked for; empty if every pod has a place. */
   errors(most?: number): MoveError[];
   /** The new nodes as the planner would ask for them; pods of one that cannot be asked for count as failed. */
-  finish(claims?: readonly Claim[]): { nodes: PlannedNode[]; errors: MoveError[] };
+  finish(newNodes?: readonly NewNode[]): { nodes: PlannedNode[]; errors: MoveError[] };
   /** No pod that waits, or leaves anyway, is on a new node. */
   readonly isForMovedPods: boolean;
   /** New nodes for the same pods where others cost less; the same ones where they do not. */
-  buyAnew(): Sliced<readonly Claim[]>;
+  buyAnew(): Sliced<readonly NewNode[]>;
   /** Existing nodes with the pods that were placed there. */
   placements(): ExistingPlacement[];
 }
@@ -54,7 +54,7 @@ const errorsShown = 5;
 
 export class WhatIf {
   readonly fleet: Fleet;
-  readonly finisher: ClaimFinisher;
+  readonly finisher: NewNodeFinisher;
   /** How often the planner was asked; for benchmarks and bounds. */
   simulations = 0;
   private readonly basePods: number[] = [];
@@ -81,7 +81,7 @@ export class WhatIf {
   private constructor(fleet: Fleet) {
     this.fleet = fleet;
     const { world } = fleet.movable;
-    this.finisher = new ClaimFinisher(world);
+    this.finisher = new NewNodeFinisher(world);
     this.moved = new Uint8Array(world.workload.pods.length);
     this.ending = new Uint8Array(world.nodes.length).fill(open);
     this.restless = new Uint8Array(world.nodes.length).fill(open);
@@ -188,16 +188,21 @@ export class WhatIf {
         early.push({ pod: (workload.pods[pod] as PlannedPod).key, message });
       }
     });
-    const claims = packed.claims.claims;
+    const newNodes = packed.packing.newNodes;
     return {
-      claims,
+      newNodes,
       failed: failed.map(({ pod }) => pod).concat(early.map(() => -1)),
       onlyWaits: failed.length === 0 && rejected === 0 && early.length > 0,
       errors: (most = errorsShown) => [...early, ...this.explained(packed, failed)].slice(0, most),
-      finish: (given = claims) => this.finished(given),
-      isForMovedPods: claims.every(({ pods }) => pods.every((pod) => this.isMoved(pod))),
+      finish: (given = newNodes) => this.finished(given),
+      isForMovedPods: newNodes.every(({ pods }) => pods.every((pod) => this.isMoved(pod))),
       buyAnew: () =>
-        improveInSlices(world, { claims, limits: packed.claims.poolLimits, steps: packed.steps, forAnySaving: true }),
+        improveInSlices(world, {
+          newNodes,
+          limits: packed.packing.poolLimits,
+          steps: packed.steps,
+          forAnySaving: true,
+        }),
       placements: () => this.placements(packed),
     };
   }
@@ -274,7 +279,7 @@ export class WhatIf {
 
   private explained(packed: Packed, failed: Packed['failed']): MoveError[] {
     const { world } = this.fleet.movable;
-    const context = { world, topology: packed.topology, claims: packed.claims };
+    const context = { world, topology: packed.topology, packing: packed.packing };
     return failed.slice(0, errorsShown).map(({ pod, failure }) => {
       const { group, key } = world.workload.pods[pod] as PlannedPod;
       const message = explain(context, group, failure)
@@ -284,11 +289,11 @@ export class WhatIf {
     });
   }
 
-  private finished(claims: readonly Claim[]): { nodes: PlannedNode[]; errors: MoveError[] } {
+  private finished(newNodes: readonly NewNode[]): { nodes: PlannedNode[]; errors: MoveError[] } {
     const nodes: PlannedNode[] = [];
     const errors: MoveError[] = [];
-    for (const claim of claims) {
-      const finished: FinishedClaim = this.finisher.finish(claim);
+    for (const newNode of newNodes) {
+      const finished: FinishedNode = this.finisher.finish(newNode);
       if (finished.kind === 'node') nodes.push(finished.node);
       else {
         const message = `minValues requirement is not met for label(s) (label(s)=[${finished.keys.join(' ')}])`;

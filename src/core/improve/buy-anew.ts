@@ -2,8 +2,8 @@
 // it, within the limits of their pools.
 
 import { hasBit, type Sliced } from '../../base/index.ts';
-import { addNeed, type Claim, freshClaim, usedFits } from '../packing/claim.ts';
-import { attachableRows } from '../packing/claim-fit.ts';
+import { addNeed, freshNode, type NewNode, usedFits } from '../packing/new-node.ts';
+import { attachableRows } from '../packing/new-node-fit.ts';
 import type { PoolLimits } from '../packing/pool-limits.ts';
 import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
@@ -11,8 +11,8 @@ import { withAttachments } from '../volumes/pod-volumes.ts';
 import type { GroupStep, PlannedPod } from '../workload.ts';
 import type { World } from '../world.ts';
 import type { LabelledOffer } from './offers.ts';
-import type { PodKind } from './open-claims.ts';
 import { OpenedPile } from './opened-pile.ts';
+import type { PodKind } from './opened-pods.ts';
 import type { Filling } from './pile.ts';
 import { repack } from './repack.ts';
 import { roomWorths, valueOf } from './worths.ts';
@@ -27,8 +27,8 @@ export interface Order {
 
 /** Nodes as they were packed, and those to be bought instead. */
 export interface Bought {
-  readonly given: readonly Claim[];
-  readonly taken: readonly Claim[];
+  readonly given: readonly NewNode[];
+  readonly taken: readonly NewNode[];
 }
 
 /** Rows that are looked at for all labels together: more where there are more pods, because more is to be saved. */
@@ -44,16 +44,16 @@ const crowded = 32;
 export function* buyAnew(
   order: Order,
   templates: readonly Template[],
-  claims: readonly Claim[],
+  newNodes: readonly NewNode[],
 ): Sliced<readonly Bought[]> {
-  const whole = yield* OpenedPile.of(order.world, templates, claims, order.stepOf);
+  const whole = yield* OpenedPile.of(order.world, templates, newNodes, order.stepOf);
   if (!hasTooManyRows(whole)) {
     const taken = yield* buyPile(order, whole);
-    return taken === undefined ? [] : [{ given: claims, taken }];
+    return taken === undefined ? [] : [{ given: newNodes, taken }];
   }
   if (templates.length > 1) return [];
   const bought: Bought[] = [];
-  for (const given of crowdedAlike(claims)) {
+  for (const given of crowdedAlike(newNodes)) {
     const pile = yield* OpenedPile.of(order.world, templates, given, order.stepOf);
     const taken = hasTooManyRows(pile) ? undefined : yield* buyPile(order, pile);
     if (taken !== undefined) bought.push({ given, taken });
@@ -66,20 +66,20 @@ function hasTooManyRows({ templates, choices, pods }: OpenedPile): boolean {
   return rows > Math.min(mostRows, leastRows + rowsPerPod * pods);
 }
 
-function crowdedAlike(claims: readonly Claim[]): Claim[][] {
-  const bySet = new Map<RequirementSet, Claim[]>();
-  for (const claim of claims) {
-    if (claim.pods.length < crowded) continue;
-    const alike = bySet.get(claim.set);
-    if (alike) alike.push(claim);
-    else bySet.set(claim.set, [claim]);
+function crowdedAlike(newNodes: readonly NewNode[]): NewNode[][] {
+  const bySet = new Map<RequirementSet, NewNode[]>();
+  for (const newNode of newNodes) {
+    if (newNode.pods.length < crowded) continue;
+    const alike = bySet.get(newNode.set);
+    if (alike) alike.push(newNode);
+    else bySet.set(newNode.set, [newNode]);
   }
   return [...bySet.values()];
 }
 
-function* buyPile(order: Order, pile: OpenedPile): Sliced<Claim[] | undefined> {
+function* buyPile(order: Order, pile: OpenedPile): Sliced<NewNode[] | undefined> {
   const { kinds, pods } = pile;
-  const before = yield* spendingOn(pile.claims);
+  const before = yield* spendingOn(pile.newNodes);
   const bare = yield* pile.bareOffers(order.limits);
   const all = [...bare.values()].flat();
   const combinations = all.length * kinds.length;
@@ -95,70 +95,70 @@ function* buyPile(order: Order, pile: OpenedPile): Sliced<Claim[] | undefined> {
   const offers = yield* pile.withKinds(bare);
   const fillings = yield* repack(kinds, offers, pile.width, { worthwhile, worths });
   if (fillings === undefined) return undefined;
-  const bought = fit(order, pile, claimsFrom(order, fillings, pile.podKinds));
+  const bought = fit(order, pile, newNodesFrom(order, fillings, pile.podKinds));
   if (bought === undefined) return undefined;
   return isWorthwhile(before, yield* spendingOn(bought)) ? bought : undefined;
 }
 
 /** As many types for each node as the limits of its pool leave; undefined where they do not allow all of them. */
-function fit({ limits }: Order, pile: OpenedPile, bought: readonly Claim[]): Claim[] | undefined {
-  const within = new Map<Claim, Claim>();
+function fit({ limits }: Order, pile: OpenedPile, bought: readonly NewNode[]): NewNode[] | undefined {
+  const within = new Map<NewNode, NewNode>();
   for (const template of pile.templates) {
-    const own = bought.filter((claim) => claim.template === template);
-    const fitting = limits.fit(template, pile.claimsOf(template), own);
+    const own = bought.filter((newNode) => newNode.template === template);
+    const fitting = limits.fit(template, pile.newNodesOf(template), own);
     if (fitting === undefined) return undefined;
-    own.forEach((claim, at) => within.set(claim, fitting[at] as Claim));
+    own.forEach((newNode, at) => within.set(newNode, fitting[at] as NewNode));
   }
-  return bought.map((claim) => within.get(claim) as Claim);
+  return bought.map((newNode) => within.get(newNode) as NewNode);
 }
 
 /** What the nodes cost at the cheapest they can be launched for. */
-export function* spendingOn(claims: readonly Claim[]): Sliced<Spending> {
+export function* spendingOn(newNodes: readonly NewNode[]): Sliced<Spending> {
   let [price, cost] = [0, 0];
-  for (const claim of claims) {
-    const own = cheapestPrice(claim);
+  for (const newNode of newNodes) {
+    const own = cheapestPrice(newNode);
     price += own;
-    cost += own + claim.template.nodeCostPerHour;
+    cost += own + newNode.template.nodeCostPerHour;
     yield;
   }
   return { price, cost };
 }
 
-function cheapestPrice(claim: Claim): number {
-  const { template, set, rows } = claim;
+function cheapestPrice(newNode: NewNode): number {
+  const { template, set, rows } = newNode;
   const matching = template.rows.matching(set);
   for (const row of template.rows.byPrice(set)) {
-    if (!hasBit(matching, row) || !hasBit(rows, row) || !usedFits(claim, row)) continue;
+    if (!hasBit(matching, row) || !hasBit(rows, row) || !usedFits(newNode, row)) continue;
     return template.rows.cheapest(set)[row]?.price ?? Number.POSITIVE_INFINITY;
   }
   return Number.POSITIVE_INFINITY;
 }
 
 /** Hands out the pods of each kind in queue order. */
-function claimsFrom(
+function newNodesFrom(
   { world, stepOf }: Order,
   fillings: readonly Filling<LabelledOffer>[],
   kinds: readonly PodKind[],
-): Claim[] {
+): NewNode[] {
   const next = kinds.map(() => 0);
   return fillings.map(({ offer, kinds: taken, counts }) => {
     const { template, set, rows, row } = offer;
-    const claim: Claim = { ...freshClaim(world, template, rows, -1), set, witness: row };
+    const newNode: NewNode = { ...freshNode(world, template, rows, -1), set, witness: row };
     taken.forEach((index, at) => {
       const { size, pods } = kinds[index] as PodKind;
       for (let count = size * (counts[at] as number); count > 0; count--) {
         const pod = pods[next[index] as number] as number;
         next[index] = (next[index] as number) + 1;
         const { group } = world.workload.pods[pod] as PlannedPod;
-        addNeed(claim, group.need);
-        claim.pods.push(pod);
+        addNeed(newNode, group.need);
+        newNode.pods.push(pod);
         const { ports } = (group.steps[stepOf(pod)] as GroupStep).constraint;
-        if (ports.length > 0) claim.ports = [...claim.ports, ...ports];
-        if (group.attachments.size > 0) claim.attached = withAttachments(claim.attached, group.attachments);
+        if (ports.length > 0) newNode.ports = [...newNode.ports, ...ports];
+        if (group.attachments.size > 0) newNode.attached = withAttachments(newNode.attached, group.attachments);
       }
     });
-    claim.rows = attachableRows(claim, claim.rows, claim.attached);
-    claim.pods.sort((left, right) => left - right);
-    return claim;
+    newNode.rows = attachableRows(newNode, newNode.rows, newNode.attached);
+    newNode.pods.sort((left, right) => left - right);
+    return newNode;
   });
 }

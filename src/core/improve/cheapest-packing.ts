@@ -7,7 +7,7 @@
 // is taken if it places the same pods for less money, or more pods.
 
 import type { Sliced } from '../../base/index.ts';
-import type { Claim } from '../packing/claim.ts';
+import type { NewNode } from '../packing/new-node.ts';
 import { type Packed, solveInSlices } from '../packing/solve.ts';
 import type { World } from '../world.ts';
 import { spendingOn } from './buy-anew.ts';
@@ -18,39 +18,39 @@ export interface CheapestPacking {
   /** Where each limit was counted when it was met: what says why a pod has no place. */
   readonly refusing: Packed;
   /** The new nodes, in place of those packed. */
-  readonly claims: readonly Claim[];
+  readonly newNodes: readonly NewNode[];
 }
 
 export function* cheapestPacking(world: World, poolByPool: boolean): Sliced<CheapestPacking> {
   const packed = yield* solveInSlices(world, { strictReservations: true, usesLimitsUp: true });
-  const first = { packed, refusing: packed, claims: yield* improved(world, packed, poolByPool) };
-  if (!packed.claims.poolLimits.isShort) return first;
+  const first = { packed, refusing: packed, newNodes: yield* improved(world, packed, poolByPool) };
+  if (!packed.packing.poolLimits.isShort) return first;
   const open = yield* solveInSlices(world, { strictReservations: true, countsLimitsAfterwards: true });
   const had = new Set(packed.failed.map(({ pod }) => pod));
   if (open.failed.some(({ pod }) => !had.has(pod))) return first;
-  const claims = withinLimits(open, yield* improved(world, open, poolByPool));
-  if (claims === undefined) return first;
+  const newNodes = withinLimits(open, yield* improved(world, open, poolByPool));
+  if (newNodes === undefined) return first;
   const placesMore = open.failed.length < packed.failed.length;
-  const isCheaper = (yield* spendingOn(claims)).price < (yield* spendingOn(first.claims)).price;
-  return placesMore || isCheaper ? { packed: open, refusing: packed, claims } : first;
+  const isCheaper = (yield* spendingOn(newNodes)).price < (yield* spendingOn(first.newNodes)).price;
+  return placesMore || isCheaper ? { packed: open, refusing: packed, newNodes } : first;
 }
 
 function improved(
   world: World,
-  { claims: { claims, poolLimits: limits }, steps }: Packed,
+  { packing: { newNodes, poolLimits: limits }, steps }: Packed,
   poolByPool: boolean,
-): Sliced<Claim[]> {
-  return improveInSlices(world, { claims, limits, steps, poolByPool });
+): Sliced<NewNode[]> {
+  return improveInSlices(world, { newNodes, limits, steps, poolByPool });
 }
 
 /** The same nodes with as many types as the limits of their pools leave; undefined where a pool may not have them all. */
-function withinLimits({ claims: { poolLimits } }: Packed, claims: readonly Claim[]): Claim[] | undefined {
-  const fitting: Claim[] = [...claims];
-  for (const template of new Set(claims.map((claim) => claim.template))) {
-    const own = claims.filter((claim) => claim.template === template);
+function withinLimits({ packing: { poolLimits } }: Packed, newNodes: readonly NewNode[]): NewNode[] | undefined {
+  const fitting: NewNode[] = [...newNodes];
+  for (const template of new Set(newNodes.map((newNode) => newNode.template))) {
+    const own = newNodes.filter((newNode) => newNode.template === template);
     const allowed = poolLimits.fit(template, [], own);
     if (allowed === undefined) return undefined;
-    for (const claim of allowed) fitting[claim.index] = claim;
+    for (const newNode of allowed) fitting[newNode.index] = newNode;
   }
   return fitting;
 }

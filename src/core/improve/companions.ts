@@ -1,7 +1,7 @@
 // Pods that keep together on a host: affinities over host names make one unit of those on a node that own them or are counted
 // by them. A unit is bought for as one pod that needs what all of them need, so the affinities hold wherever it goes.
 
-import type { Claim } from '../packing/claim.ts';
+import type { NewNode } from '../packing/new-node.ts';
 import type { TopologyGroup } from '../topology/topology-groups.ts';
 import type { Constraint, GroupStep, PlannedPod } from '../workload.ts';
 import type { World } from '../world.ts';
@@ -11,10 +11,10 @@ export interface Units {
   readonly together: readonly (readonly number[])[];
 }
 
-export function unitsOf(world: World, claim: Claim, stepOf: (pod: number) => number): Units {
+export function unitsOf(world: World, newNode: NewNode, stepOf: (pod: number) => number): Units {
   const alone: number[] = [];
   const unitOf = new Map<TopologyGroup, Set<number>>();
-  for (const pod of claim.pods) {
+  for (const pod of newNode.pods) {
     const { group } = world.workload.pods[pod] as PlannedPod;
     const groups = companyOf((group.steps[stepOf(pod)] as GroupStep).constraint);
     if (groups.length === 0) {

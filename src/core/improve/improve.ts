@@ -13,15 +13,15 @@
 // gives the same result.
 
 import type { Sliced } from '../../base/index.ts';
-import type { Claim } from '../packing/claim.ts';
+import type { NewNode } from '../packing/new-node.ts';
 import type { PoolLimits } from '../packing/pool-limits.ts';
 import type { Template } from '../pools/templates.ts';
 import type { World } from '../world.ts';
 import { type Bought, buyAnew, spendingOn } from './buy-anew.ts';
-import { canBeOpened } from './open-claims.ts';
+import { canBeOpened } from './opened-pods.ts';
 
 export interface Packing {
-  readonly claims: readonly Claim[];
+  readonly newNodes: readonly NewNode[];
   readonly limits: PoolLimits;
   /** The step of relaxation at which a pod was placed, if it was not the first. */
   readonly steps: ReadonlyMap<number, number>;
@@ -31,24 +31,26 @@ export interface Packing {
   readonly poolByPool?: boolean;
 }
 
-/** The claims with those of a pool replaced where that is cheaper, numbered anew. */
-export function* improveInSlices(world: World, packing: Packing): Sliced<Claim[]> {
-  const { claims, steps } = packing;
+/** The new nodes with those of a pool replaced where that is cheaper, numbered anew. */
+export function* improveInSlices(world: World, packing: Packing): Sliced<NewNode[]> {
+  const { newNodes, steps } = packing;
   const stepOf = (pod: number): number => steps.get(pod) ?? 0;
-  const openable: Claim[] = [];
-  for (const claim of claims) {
+  const openable: NewNode[] = [];
+  for (const newNode of newNodes) {
     yield;
-    if (canBeOpened(world, claim, stepOf)) openable.push(claim);
+    if (canBeOpened(world, newNode, stepOf)) openable.push(newNode);
   }
-  const replacements = new Map<Claim, readonly Claim[]>();
+  const replacements = new Map<NewNode, readonly NewNode[]>();
   for (const weight of new Set(openable.map(({ template }) => template.weight))) {
     const alike = openable.filter(({ template }) => template.weight === weight);
     for (const { given, taken } of yield* buyWeight(world, packing, stepOf, weight, alike)) {
-      given.forEach((claim, at) => replacements.set(claim, at === 0 ? taken : []));
+      given.forEach((newNode, at) => replacements.set(newNode, at === 0 ? taken : []));
     }
   }
-  if (replacements.size === 0) return [...claims];
-  return claims.flatMap((claim) => replacements.get(claim) ?? [claim]).map((claim, index) => ({ ...claim, index }));
+  if (replacements.size === 0) return [...newNodes];
+  return newNodes
+    .flatMap((newNode) => replacements.get(newNode) ?? [newNode])
+    .map((newNode, index) => ({ ...newNode, index }));
 }
 
 /** The nodes of pools that weigh the same, bought pool by pool or together. */
@@ -57,20 +59,20 @@ function* buyWeight(
   packing: Packing,
   stepOf: (pod: number) => number,
   weight: number,
-  claims: readonly Claim[],
+  newNodes: readonly NewNode[],
 ): Sliced<readonly Bought[]> {
   const order = { world, stepOf, limits: packing.limits, forAnySaving: packing.forAnySaving ?? false };
   const each: Bought[] = [];
-  for (const template of new Set(claims.map((claim) => claim.template))) {
-    const own = claims.filter((claim) => claim.template === template);
+  for (const template of new Set(newNodes.map((newNode) => newNode.template))) {
+    const own = newNodes.filter((newNode) => newNode.template === template);
     each.push(...(yield* buyAnew(order, [template], own)));
   }
   const templates = world.templates.filter((template: Template) => template.weight === weight);
   if (templates.length < 2 || packing.poolByPool) return each;
-  const together = yield* buyAnew(order, templates, claims);
+  const together = yield* buyAnew(order, templates, newNodes);
   const gone = new Set(each.flatMap(({ given }) => given));
   const byPool = yield* spendingOn([
-    ...claims.filter((claim) => !gone.has(claim)),
+    ...newNodes.filter((newNode) => !gone.has(newNode)),
     ...each.flatMap(({ taken }) => taken),
   ]);
   const joint = yield* spendingOn(together.flatMap(({ taken }) => taken));

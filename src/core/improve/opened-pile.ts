@@ -1,14 +1,14 @@
 // Nodes of one pool, or of several that weigh the same, opened together: their pods by kind, and what could be bought for them.
 
 import { isEmptyBitset, type Sliced } from '../../base/index.ts';
-import type { Claim } from '../packing/claim.ts';
+import type { NewNode } from '../packing/new-node.ts';
 import type { PoolLimits } from '../packing/pool-limits.ts';
 import type { Template } from '../pools/templates.ts';
 import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { World } from '../world.ts';
 import { unitsOf } from './companions.ts';
 import { type BareOffer, type LabelledOffer, offersFor, rowsWithoutReserved } from './offers.ts';
-import { OpenedPods, type PodKind } from './open-claims.ts';
+import { OpenedPods, type PodKind } from './opened-pods.ts';
 import { type Kind, kindsThatFit } from './pile.ts';
 
 /** Labels that nodes of one of the pools may be asked for, with the pool's position. */
@@ -18,7 +18,7 @@ export interface LabelChoice {
 }
 
 export class OpenedPile {
-  readonly claims: readonly Claim[];
+  readonly newNodes: readonly NewNode[];
   readonly templates: readonly Template[];
   readonly podKinds: readonly PodKind[];
   /** The kinds as the search for cheap nodes sees them. */
@@ -36,24 +36,24 @@ export class OpenedPile {
   static *of(
     world: World,
     templates: readonly Template[],
-    claims: readonly Claim[],
+    newNodes: readonly NewNode[],
     stepOf: (pod: number) => number,
   ): Sliced<OpenedPile> {
     const opened = new OpenedPods(world, templates);
-    for (const claim of claims) {
-      const { alone, together } = unitsOf(world, claim, stepOf);
-      for (const pod of alone) opened.add(claim, pod, stepOf(pod));
-      for (const pods of together) opened.addTogether(claim, pods, stepOf);
+    for (const newNode of newNodes) {
+      const { alone, together } = unitsOf(world, newNode, stepOf);
+      for (const pod of alone) opened.add(newNode, pod, stepOf(pod));
+      for (const pods of together) opened.addTogether(newNode, pods, stepOf);
       yield;
     }
     for (const { size, pods } of opened.kinds) if (size === 1) pods.sort((left, right) => left - right);
-    return new OpenedPile(world, templates, claims, opened);
+    return new OpenedPile(world, templates, newNodes, opened);
   }
 
-  private constructor(world: World, templates: readonly Template[], claims: readonly Claim[], opened: OpenedPods) {
+  private constructor(world: World, templates: readonly Template[], newNodes: readonly NewNode[], opened: OpenedPods) {
     this.world = world;
     this.templates = templates;
-    this.claims = claims;
+    this.newNodes = newNodes;
     this.opened = opened;
     const { kinds } = opened;
     this.podKinds = kinds;
@@ -79,7 +79,7 @@ export class OpenedPile {
   private labelChoices(): LabelChoice[] {
     const { table } = this.world;
     return this.templates.flatMap((template, at) => {
-      const own = this.claims.flatMap((claim) => (claim.template === template ? [claim.set] : []));
+      const own = this.newNodes.flatMap((newNode) => (newNode.template === template ? [newNode.set] : []));
       const sets = new Set(own);
       if (this.templates.length > 1) {
         for (const [labels, kinds] of this.opened.kindsOn) {
@@ -107,7 +107,7 @@ export class OpenedPile {
       const template = this.templates[choice.at] as Template;
       const suited = this.suitedTo(choice);
       if (suited.length === 0) continue;
-      const widest = limits.rowsInstead(template, this.claimsOf(template));
+      const widest = limits.rowsInstead(template, this.newNodesOf(template));
       if (widest === undefined) continue;
       const reserves = template.hasReserved && settings.reservedCapacity;
       const rows = reserves ? rowsWithoutReserved(table, template, choice.set, widest) : widest;
@@ -131,8 +131,8 @@ export class OpenedPile {
     return offers;
   }
 
-  claimsOf(template: Template): Claim[] {
-    return this.claims.filter((claim) => claim.template === template);
+  newNodesOf(template: Template): NewNode[] {
+    return this.newNodes.filter((newNode) => newNode.template === template);
   }
 
   private suitedTo(choice: LabelChoice): readonly number[] {

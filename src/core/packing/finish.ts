@@ -12,9 +12,9 @@ import type { RequirementSet } from '../requirements/requirement-set.ts';
 import type { RequirementSpec } from '../snapshot.ts';
 import type { PlannedPod } from '../workload.ts';
 import type { World } from '../world.ts';
-import { type Claim, rowsWithRoom } from './claim.ts';
+import { type NewNode, rowsWithRoom } from './new-node.ts';
 
-export type FinishedClaim =
+export type FinishedNode =
   | { readonly kind: 'node'; readonly node: PlannedNode }
   | {
       readonly kind: 'minValues';
@@ -33,7 +33,7 @@ interface Candidates {
   readonly daemonGroups: readonly number[];
 }
 
-export class ClaimFinisher {
+export class NewNodeFinisher {
   private readonly world: World;
   private readonly candidates = new Map<string, Candidates>();
   private readonly byRows = new Map<Bitset, Map<string, Candidates>>();
@@ -47,19 +47,19 @@ export class ClaimFinisher {
     this.askedForNothing = world.workload.groups.some(({ need }) => need.zeros.length > 0);
   }
 
-  finish(claim: Claim): FinishedClaim {
-    const { template, pods } = claim;
-    const set = this.finalSet(claim);
-    const candidates = this.candidatesOf(claim, set);
+  finish(newNode: NewNode): FinishedNode {
+    const { template, pods } = newNode;
+    const set = this.finalSet(newNode);
+    const candidates = this.candidatesOf(newNode, set);
     const { poolName } = template;
     if (candidates.unmet.length > 0) return { kind: 'minValues', poolName, keys: candidates.unmet, pods };
     const number = (this.numbers.get(poolName) ?? 0) + 1;
     this.numbers.set(poolName, number);
-    const asked = this.requestsOf(claim, candidates.daemonGroups);
+    const asked = this.requestsOf(newNode, candidates.daemonGroups);
     const { requests, drivers: more = noDrivers } = this.world.extended?.withoutGiven(asked, candidates.names) ?? {
       requests: asked,
     };
-    const drivers = new Set([...claim.drivers, ...more]);
+    const drivers = new Set([...newNode.drivers, ...more]);
     return {
       kind: 'node',
       node: {
@@ -70,7 +70,7 @@ export class ClaimFinisher {
         requirements: this.specsOf(set),
         requests,
         annotations: {
-          [annotation.minValuesRelaxed]: claim.minValuesRelaxed ? 'true' : 'false',
+          [annotation.minValuesRelaxed]: newNode.minValuesRelaxed ? 'true' : 'false',
           ...candidates.overlays,
           ...(drivers.size > 0 ? { [annotation.requestedDraDrivers]: [...drivers].sort().join(',') } : {}),
         },
@@ -79,29 +79,29 @@ export class ClaimFinisher {
     };
   }
 
-  /** What the node will be asked for: a claim that holds reservations asks for nothing else. */
-  finalSet(claim: Claim): RequirementSet {
+  /** What the node will be asked for: a new node that holds reservations asks for nothing else. */
+  finalSet(newNode: NewNode): RequirementSet {
     const { table, reservationIdLabel } = this.world;
-    if (claim.held.size === 0) return claim.set;
+    if (newNode.held.size === 0) return newNode.set;
     const reserved = requirementOf(label.capacityType, 'In', [capacityType.reserved]);
-    const set = table.replace(claim.set, reserved);
+    const set = table.replace(newNode.set, reserved);
     if (reservationIdLabel === undefined) return set;
-    return table.meet(set, table.setOf([requirementOf(reservationIdLabel, 'In', [...claim.held])]));
+    return table.meet(set, table.setOf([requirementOf(reservationIdLabel, 'In', [...newNode.held])]));
   }
 
-  private candidatesOf(claim: Claim, set: RequirementSet): Candidates {
+  private candidatesOf(newNode: NewNode, set: RequirementSet): Candidates {
     // Many nodes are filled alike, and more are left with the same types.
-    const { template } = claim;
-    const kind = `${template.index}|${claim.set.id}|${set.id}`;
-    let byUse = this.byRows.get(claim.rows);
+    const { template } = newNode;
+    const kind = `${template.index}|${newNode.set.id}|${set.id}`;
+    let byUse = this.byRows.get(newNode.rows);
     if (byUse === undefined) {
       byUse = new Map();
-      this.byRows.set(claim.rows, byUse);
+      this.byRows.set(newNode.rows, byUse);
     }
-    const use = `${kind}|${claim.used.join()}`;
+    const use = `${kind}|${newNode.used.join()}`;
     let candidates = byUse.get(use);
     if (candidates === undefined) {
-      const rows = rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined);
+      const rows = rowsWithRoom(newNode, newNode.rows, template.rows.matching(newNode.set), undefined);
       const identity = `${kind}|${rows.join()}`;
       candidates = this.candidates.get(identity) ?? this.newCandidates(template, set, rows);
       this.candidates.set(identity, candidates);
@@ -156,16 +156,16 @@ export class ClaimFinisher {
   }
 
   /** What the pods ask for, and of the daemons what will run whichever type it becomes. */
-  private requestsOf(claim: Claim, groups: readonly number[]): Record<string, string> {
-    const { template } = claim;
-    const total = Float64Array.from(claim.used);
+  private requestsOf(newNode: NewNode, groups: readonly number[]): Record<string, string> {
+    const { template } = newNode;
+    const total = Float64Array.from(newNode.used);
     if (template.daemonGroups.some((group) => group.overhead.some((amount) => amount > 0))) {
       total.forEach((amount, column) => {
         const least = Math.min(...groups.map((group) => template.daemonGroups[group]?.overhead[column] ?? 0));
         total[column] = amount + (groups.length === 0 ? 0 : least);
       });
     }
-    return this.world.resources.quantities(total, this.askedForNothing ? zerosOf(this.world, claim) : nothing);
+    return this.world.resources.quantities(total, this.askedForNothing ? zerosOf(this.world, newNode) : nothing);
   }
 }
 
@@ -173,8 +173,8 @@ const noDrivers: ReadonlySet<string> = new Set();
 const onlyGroup: readonly number[] = [0];
 const nothing: ReadonlySet<number> = new Set();
 
-function zerosOf(world: World, claim: Claim): ReadonlySet<number> {
-  return new Set(claim.pods.flatMap((pod) => (world.workload.pods[pod] as PlannedPod).group.need.zeros));
+function zerosOf(world: World, newNode: NewNode): ReadonlySet<number> {
+  return new Set(newNode.pods.flatMap((pod) => (world.workload.pods[pod] as PlannedPod).group.need.zeros));
 }
 
 /** Marks for launch: some listed type is priced or sized by an overlay. */

@@ -12,7 +12,7 @@ import type { InstanceType } from '../pools/instance-types.ts';
 import { unmetMinValues } from '../pools/min-values.ts';
 import type { Template } from '../pools/templates.ts';
 import { at } from '../resources/resource-table.ts';
-import { type Claim, rowsWithRoom, typesOfRows, usedFits } from './claim.ts';
+import { type NewNode, rowsWithRoom, typesOfRows, usedFits } from './new-node.ts';
 
 interface PoolLimit {
   readonly column: number;
@@ -37,13 +37,13 @@ const slack = [4, 2, 1];
 export class PoolLimits {
   private readonly pools: (LimitedPool | undefined)[];
   private readonly rows: (Bitset | undefined)[];
-  /** By claim: what was charged for it, in the order of the pool's limits. */
+  /** By new node: what was charged for it, in the order of the pool's limits. */
   private readonly charges: number[][] = [];
   private step = 0;
   /** Nodes that are started now do without their largest types at once. */
   private isGivingUp = false;
   /** As it was before. */
-  private givenUp: { claim: Claim; rows: Bitset; charges: number[] }[] = [];
+  private givenUp: { newNode: NewNode; rows: Bitset; charges: number[] }[] = [];
 
   /** What new nodes were charged with kept a type from others. */
   isShort = false;
@@ -79,16 +79,18 @@ export class PoolLimits {
    * By resource column what is left, for the template's limits that leave less than its largest type. For people: nodes of
    * this plan count as the cheapest type they may become, which is what they are most likely to take.
    */
-  scarce(template: Template, claims: readonly Claim[]): { column: number; left: number }[] {
+  scarce(template: Template, newNodes: readonly NewNode[]): { column: number; left: number }[] {
     const limits = this.pools[template.index]?.limits ?? [];
-    const own = claims.filter((claim) => claim.template === template && this.charges[claim.index] !== undefined);
-    const cheapest = own.map((claim) =>
-      cheapestOf(claim, rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined)),
+    const own = newNodes.filter(
+      (newNode) => newNode.template === template && this.charges[newNode.index] !== undefined,
+    );
+    const cheapest = own.map((newNode) =>
+      cheapestOf(newNode, rowsWithRoom(newNode, newNode.rows, template.rows.matching(newNode.set), undefined)),
     );
     return limits.flatMap(({ column, left, most, capacity }, index) => {
       if (most <= left) return [];
-      const unused = own.map((claim, at) => {
-        const charge = this.charges[claim.index]?.[index] ?? 0;
+      const unused = own.map((newNode, at) => {
+        const charge = this.charges[newNode.index]?.[index] ?? 0;
         return charge - (capacity[cheapest[at] ?? -1] ?? charge);
       });
       return [{ column, left: unused.reduce((sum, each) => sum + each, left) }];
@@ -96,28 +98,28 @@ export class PoolLimits {
   }
 
   /** Charges a new node with the most any of its candidate rows has. */
-  charge(claim: Claim): void {
-    const pool = this.pools[claim.template.index];
+  charge(newNode: NewNode): void {
+    const pool = this.pools[newNode.template.index];
     if (pool === undefined || this.countsAfterwards) return;
-    this.charges[claim.index] = pool.limits.map((limit) => {
-      const charge = chargeOf(limit, claim);
+    this.charges[newNode.index] = pool.limits.map((limit) => {
+      const charge = chargeOf(limit, newNode);
       limit.left -= charge;
       return charge;
     });
     pool.nodes -= 1;
-    this.rows[claim.template.index] = undefined;
-    if (this.isGivingUp) this.giveUp(claim, slack[this.step] as number);
+    this.rows[newNode.template.index] = undefined;
+    if (this.isGivingUp) this.giveUp(newNode, slack[this.step] as number);
   }
 
   /**
    * Lets nodes of these templates give up large types. False when there is nothing left to give up; otherwise more nodes
    * may fit now, and asking again gives up more.
    */
-  giveUpTypes(claims: readonly Claim[], templates: ReadonlySet<Template>): boolean {
+  giveUpTypes(newNodes: readonly NewNode[], templates: ReadonlySet<Template>): boolean {
     for (; this.step < slack.length; this.step += 1) {
       let gained = false;
-      for (const claim of claims) {
-        if (templates.has(claim.template) && this.giveUp(claim, slack[this.step] as number)) gained = true;
+      for (const newNode of newNodes) {
+        if (templates.has(newNode.template) && this.giveUp(newNode, slack[this.step] as number)) gained = true;
       }
       this.isGivingUp = gained;
       if (gained) return true;
@@ -127,42 +129,42 @@ export class PoolLimits {
 
   /** After giving up: what was given up stays so if it `helped`, and nodes that came since are asked next time. */
   settle(helped: boolean): void {
-    for (const { claim, rows, charges } of helped ? [] : this.givenUp.reverse()) {
-      const pool = this.pools[claim.template.index] as LimitedPool;
-      const now = this.charges[claim.index] as number[];
+    for (const { newNode, rows, charges } of helped ? [] : this.givenUp.reverse()) {
+      const pool = this.pools[newNode.template.index] as LimitedPool;
+      const now = this.charges[newNode.index] as number[];
       for (const [index, limit] of pool.limits.entries())
         limit.left += (now[index] as number) - (charges[index] as number);
-      this.charges[claim.index] = charges;
-      this.rows[claim.template.index] = undefined;
-      claim.rows = rows;
+      this.charges[newNode.index] = charges;
+      this.rows[newNode.template.index] = undefined;
+      newNode.rows = rows;
     }
     this.givenUp = [];
     this.step = 0;
     this.isGivingUp = false;
   }
 
-  private giveUp(claim: Claim, times: number): boolean {
-    const { template } = claim;
+  private giveUp(newNode: NewNode, times: number): boolean {
+    const { template } = newNode;
     const pool = this.pools[template.index];
-    const charges = this.charges[claim.index];
-    if (pool === undefined || charges === undefined || pool.nodes <= 0 || claim.held.size > 0) return false;
+    const charges = this.charges[newNode.index];
+    if (pool === undefined || charges === undefined || pool.nodes <= 0 || newNode.held.size > 0) return false;
     if (this.rowsWithin(template) === template.viable) return false;
-    const smaller = withoutLarge(pool, claim, times);
+    const smaller = withoutLarge(pool, newNode, times);
     if (smaller === undefined) return false;
     const now = pool.limits.map((limit) => largestOf(limit, (row) => hasBit(smaller.rows, row)));
     if (now.every((charge, index) => charge >= (charges[index] as number))) return false;
     for (const [index, limit] of pool.limits.entries())
       limit.left += (charges[index] as number) - (now[index] as number);
-    this.givenUp.push({ claim, rows: claim.rows, charges });
-    this.charges[claim.index] = now;
-    claim.rows = smaller.rows;
-    claim.witness = smaller.witness;
+    this.givenUp.push({ newNode, rows: newNode.rows, charges });
+    this.charges[newNode.index] = now;
+    newNode.rows = smaller.rows;
+    newNode.witness = smaller.witness;
     this.rows[template.index] = undefined;
     return true;
   }
 
   /** The rows a node may use if the pool had none of the given ones; undefined if it may have no node then. */
-  rowsInstead(template: Template, given: readonly Claim[]): Bitset | undefined {
+  rowsInstead(template: Template, given: readonly NewNode[]): Bitset | undefined {
     const pool = this.pools[template.index];
     if (pool === undefined) return template.viable;
     if (pool.nodes + given.length <= 0) return undefined;
@@ -180,21 +182,21 @@ export class PoolLimits {
    * These nodes instead of the given ones, charging each with its largest candidate: as they are, or without their largest
    * types where the pool could not have them all otherwise; undefined if not even so.
    */
-  fit(template: Template, given: readonly Claim[], taken: readonly Claim[]): readonly Claim[] | undefined {
+  fit(template: Template, given: readonly NewNode[], taken: readonly NewNode[]): readonly NewNode[] | undefined {
     const pool = this.pools[template.index];
     if (pool === undefined || taken.length === 0) return taken;
     if (taken.length > given.length && pool.nodes + given.length < taken.length) return undefined;
     const room = this.roomWithout(pool, given);
-    const areWithin = (claims: readonly Claim[]): boolean =>
+    const areWithin = (newNodes: readonly NewNode[]): boolean =>
       pool.limits.every((limit, index) => {
-        const sum = claims.reduce((total, each) => total + chargeOf(limit, each), 0);
+        const sum = newNodes.reduce((total, each) => total + chargeOf(limit, each), 0);
         return sum <= (room[index] as number);
       });
     if (areWithin(taken)) return taken;
     for (const times of slack) {
       // What holds a reservation is launched from it: its types are not a choice.
-      const smaller = taken.map((claim) =>
-        claim.held.size > 0 ? claim : { ...claim, ...withoutLarge(pool, claim, times) },
+      const smaller = taken.map((newNode) =>
+        newNode.held.size > 0 ? newNode : { ...newNode, ...withoutLarge(pool, newNode, times) },
       );
       if (areWithin(smaller)) return smaller;
     }
@@ -202,7 +204,7 @@ export class PoolLimits {
   }
 
   /** By limit: what would be left without the given nodes. */
-  private roomWithout({ limits }: LimitedPool, given: readonly Claim[]): number[] {
+  private roomWithout({ limits }: LimitedPool, given: readonly NewNode[]): number[] {
     return limits.map(({ left }, index) =>
       given.reduce((sum, { index: own }) => sum + (this.charges[own]?.[index] ?? 0), left),
     );
@@ -210,23 +212,27 @@ export class PoolLimits {
 }
 
 /** What is left of a node's rows without those much larger than its cheapest; undefined where it needs them. */
-function withoutLarge(pool: LimitedPool, claim: Claim, times: number): Pick<Claim, 'rows' | 'witness'> | undefined {
-  const { template } = claim;
-  const open = rowsWithRoom(claim, claim.rows, template.rows.matching(claim.set), undefined);
-  const cheapest = cheapestOf(claim, open);
+function withoutLarge(
+  pool: LimitedPool,
+  newNode: NewNode,
+  times: number,
+): Pick<NewNode, 'rows' | 'witness'> | undefined {
+  const { template } = newNode;
+  const open = rowsWithRoom(newNode, newNode.rows, template.rows.matching(newNode.set), undefined);
+  const cheapest = cheapestOf(newNode, open);
   if (cheapest < 0) return undefined;
   const isSmall = (row: number): boolean =>
     pool.limits.every(({ capacity }) => (capacity[row] as number) <= (capacity[cheapest] as number) * times);
-  const rows = new Uint32Array(claim.rows.length);
+  const rows = new Uint32Array(newNode.rows.length);
   for (const row of membersOf(open))
     if (isSmall(row)) rows[row >>> 5] = (rows[row >>> 5] as number) | (1 << (row & 31));
-  if (claim.set.hasMinValues && unmetMinValues(claim.set, typesOfRows(template, rows)).size > 0) return undefined;
+  if (newNode.set.hasMinValues && unmetMinValues(newNode.set, typesOfRows(template, rows)).size > 0) return undefined;
   return { rows, witness: cheapest };
 }
 
-function chargeOf(limit: PoolLimit, claim: Claim): number {
-  const matching = claim.template.rows.matching(claim.set);
-  return largestOf(limit, (row) => hasBit(matching, row) && hasBit(claim.rows, row) && usedFits(claim, row));
+function chargeOf(limit: PoolLimit, newNode: NewNode): number {
+  const matching = newNode.template.rows.matching(newNode.set);
+  return largestOf(limit, (row) => hasBit(matching, row) && hasBit(newNode.rows, row) && usedFits(newNode, row));
 }
 
 function largestOf(limit: PoolLimit, isCandidate: (row: number) => boolean): number {
@@ -234,7 +240,7 @@ function largestOf(limit: PoolLimit, isCandidate: (row: number) => boolean): num
   return largest === undefined ? 0 : (limit.capacity[largest] as number);
 }
 
-function cheapestOf({ template, set }: Claim, rows: Bitset): number {
+function cheapestOf({ template, set }: NewNode, rows: Bitset): number {
   const prices = template.rows.cheapest(set);
   let best = -1;
   for (const row of membersOf(rows)) {

@@ -14,14 +14,14 @@ import type { StartingCounts } from '../topology/topology-index.ts';
 import { TopologyState } from '../topology/topology-state.ts';
 import type { GroupStep, Need, PlannedPod, PodGroup, Workload } from '../workload.ts';
 import type { World } from '../world.ts';
-import { ClaimPacking } from './claim-packing.ts';
+import { NewNodePacking } from './new-node-packing.ts';
 import { columnsOf } from './node-columns.ts';
 import { type Destinations, NodePacking, namesOfGone } from './node-packing.ts';
 
 export type Failure = 'refused' | 'deferred' | 'devices';
 
 export interface Packed {
-  readonly claims: ClaimPacking;
+  readonly packing: NewNodePacking;
   readonly nodes: NodePacking;
   readonly topology: TopologyState;
   readonly devices: DeviceState | undefined;
@@ -66,7 +66,7 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
   const { strictReservations } = options;
   const { countsLimitsAfterwards = false } = options;
   const smallest = { smallestNeed: least, countsLimitsAfterwards };
-  const claims = new ClaimPacking(world, { topology, strictReservations, devices, ...smallest });
+  const packing = new NewNodePacking(world, { topology, strictReservations, devices, ...smallest });
 
   const place = (group: PodGroup, pod: number): Failure | undefined => {
     if (group.needsDevices && devices === undefined) return 'devices';
@@ -81,8 +81,8 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
   };
   const placeStep = (group: PodGroup, step: GroupStep, pod: number): 'placed' | 'refused' | 'deferred' => {
     if (!topology.prepare(step.constraint.rules)) return 'refused';
-    if (nodes.place(group, step, pod) || claims.placeOnClaim(group, step, pod)) return 'placed';
-    return claims.placeOnNewClaim(group, step, pod);
+    if (nodes.place(group, step, pod) || packing.placeOnOpenNode(group, step, pod)) return 'placed';
+    return packing.placeOnFreshNode(group, step, pod);
   };
 
   const failures = new Map<number, Failure>();
@@ -122,28 +122,28 @@ export function* solveInSlices(world: World, options: SolveOptions): Sliced<Pack
       const templates = new Set(
         [...new Set(left.map((pod) => (workload.pods[pod] as PlannedPod).group))].flatMap((group) =>
           group.steps.flatMap((step) =>
-            topology.prepare(step.constraint.rules) ? claims.refusedByLimits(group, step) : [],
+            topology.prepare(step.constraint.rules) ? packing.refusedByLimits(group, step) : [],
           ),
         ),
       );
       if (templates.size === 0) return;
-      while (claims.poolLimits.giveUpTypes(claims.claims, templates)) {
+      while (packing.poolLimits.giveUpTypes(packing.newNodes, templates)) {
         yield* drain([...left]);
         if (placed > before) break;
       }
-      claims.poolLimits.settle(placed > before);
+      packing.poolLimits.settle(placed > before);
     }
   };
   yield* drain(queue);
   const stuck = [...failures].flatMap(([pod, failure]) => (failure === 'refused' ? [pod] : []));
   if (stuck.some((pod) => hasChoiceOfDomains((workload.pods[pod] as PlannedPod).group))) {
-    claims.lastResort = true;
+    packing.lastResort = true;
     yield* drain(stuck.sort(ascending));
   }
   if (options.usesLimitsUp) yield* useLimitsUp();
   for (const pod of failures.keys()) steps.set(pod, (workload.pods[pod] as PlannedPod).group.steps.length - 1);
   const failed = [...failures].map(([pod, failure]) => ({ pod, failure })).sort((left, right) => left.pod - right.pod);
-  return { claims, nodes, topology, devices, failed, steps };
+  return { packing, nodes, topology, devices, failed, steps };
 }
 
 const ascending = (left: number, right: number): number => left - right;

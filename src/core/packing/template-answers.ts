@@ -6,16 +6,16 @@ import { toleratesAll } from '../kube/taints.ts';
 import { portsConflict } from '../pods/host-ports.ts';
 import type { Template } from '../pools/templates.ts';
 import type { Constraint } from '../workload.ts';
-import type { Claim } from './claim.ts';
+import type { NewNode } from './new-node.ts';
 
 export class TemplateAnswers {
   private readonly portRows = new Map<Template, Map<Constraint, Bitset>>();
   private readonly tolerated: Map<Template, boolean>[] = [];
 
-  /** The claim's rows less those whose daemons use the pod's host ports. */
-  rowsFor(claim: Claim, constraint: Constraint): Bitset {
-    const { template } = claim;
-    if (constraint.ports.length === 0 || !template.hasDaemonPorts) return claim.rows;
+  /** The new node's rows less those whose daemons use the pod's host ports. */
+  rowsFor(newNode: NewNode, constraint: Constraint): Bitset {
+    const { template } = newNode;
+    if (constraint.ports.length === 0 || !template.hasDaemonPorts) return newNode.rows;
     let byConstraint = this.portRows.get(template);
     if (byConstraint === undefined) {
       byConstraint = new Map();
@@ -23,7 +23,7 @@ export class TemplateAnswers {
     }
     let free = byConstraint.get(constraint);
     if (free === undefined) {
-      free = new Uint32Array(claim.rows.length);
+      free = new Uint32Array(newNode.rows.length);
       const conflicts = template.daemonGroups.map((group) => portsConflict(constraint.ports, group.ports));
       for (let row = 0; row < template.rows.count; row++) {
         if (conflicts[template.daemonGroupOf[row] as number]) continue;
@@ -31,7 +31,7 @@ export class TemplateAnswers {
       }
       byConstraint.set(constraint, free);
     }
-    const rows = Uint32Array.from(claim.rows);
+    const rows = Uint32Array.from(newNode.rows);
     keepCommon(rows, free);
     return rows;
   }

@@ -5,9 +5,9 @@
 import { label } from '../../api/names.ts';
 import { type Bitset, isEmptyBitset } from '../../base/index.ts';
 import { describeTaint, untolerated } from '../kube/taints.ts';
-import { typesOfRows } from '../packing/claim.ts';
-import { attachableRows } from '../packing/claim-fit.ts';
-import type { ClaimPacking } from '../packing/claim-packing.ts';
+import { typesOfRows } from '../packing/new-node.ts';
+import { attachableRows } from '../packing/new-node-fit.ts';
+import type { NewNodePacking } from '../packing/new-node-packing.ts';
 import type { Reason } from '../plan.ts';
 import { portsConflict } from '../pods/host-ports.ts';
 import { failedText } from '../pools/failed-offerings.ts';
@@ -27,7 +27,7 @@ import { blockingTopology, topologyReason } from './topology-reason.ts';
 export interface ObstacleContext {
   readonly world: World;
   readonly topology: TopologyState;
-  readonly claims: ClaimPacking;
+  readonly packing: NewNodePacking;
 }
 
 /** Empty if nothing is in the way. */
@@ -37,7 +37,7 @@ export function poolObstacles(
   constraint: Constraint,
   template: Template,
 ): Reason[] {
-  const { world, claims } = context;
+  const { world, packing } = context;
   const { table } = world;
   const nodePool = template.poolName;
   const taints = untolerated(template.taints, constraint.tolerations).map(describeTaint);
@@ -52,7 +52,7 @@ export function poolObstacles(
             suggestion: `add a toleration for ${taints.join(' and ')} to the pod`,
           },
         ];
-  const limits = claims.poolLimits.rowsWithin(template);
+  const limits = packing.poolLimits.rowsWithin(template);
   const spent = limitsSpent(template, limits);
   const before = [...(spent === undefined ? [] : [spent]), ...untoleratedTaints];
   if (constraint.wish.contradictory) {
@@ -147,7 +147,7 @@ function alternativeReason(
   limits: Bitset,
   volume: Constraint['volumes'][number] | undefined,
 ): Reason | undefined {
-  const { world, topology, claims } = context;
+  const { world, topology, packing } = context;
   const { table } = world;
   const nodePool = template.poolName;
   let set = base;
@@ -184,7 +184,7 @@ function alternativeReason(
     const fresh = { template, attached: noAttachments };
     if (isEmptyBitset(attachableRows(fresh, outcome.remaining, group.attachments)))
       return tooManyVolumes(group, nodePool);
-    const message = claims.fit.deferral(template, narrowed, outcome.remaining);
+    const message = packing.fit.deferral(template, narrowed, outcome.remaining);
     return message === undefined ? undefined : deferredReason(message, nodePool);
   }
   const unlimited = limits === template.viable ? outcome : within(template.viable);
@@ -233,7 +233,7 @@ function alternativeReason(
 const topologyInTheWay = "relax the pod's topology rules over";
 
 function tooManyVolumes({ attachments }: PodGroup, nodePool: string): Reason {
-  const counts = [...attachments].map(([driver, claims]) => `${claims.size} of ${driver}`).join(', ');
+  const counts = [...attachments].map(([driver, names]) => `${names.size} of ${driver}`).join(', ');
   return {
     code: 'VolumeRequirementsIncompatible',
     message: `would exceed volume limit for all instance type options (volumes=${counts})`,
@@ -243,11 +243,11 @@ function tooManyVolumes({ attachments }: PodGroup, nodePool: string): Reason {
 }
 
 /** Types that would hold the pod are larger than what the limits leave. */
-function limitsTooTight({ world, claims }: ObstacleContext, template: Template): Reason {
+function limitsTooTight({ world, packing }: ObstacleContext, template: Template): Reason {
   const { resources } = world;
   const nodePool = template.poolName;
-  const left = claims.poolLimits
-    .scarce(template, claims.claims)
+  const left = packing.poolLimits
+    .scarce(template, packing.newNodes)
     .map(({ column, left: amount }) => `${resources.names[column]} ${resources.format(column, Math.max(0, amount))}`);
   return {
     code: 'LimitsExceeded',

@@ -29,7 +29,7 @@ export interface DeviceFit {
   readonly pending: PendingDevices;
 }
 
-export class ClaimDevices {
+export class NewNodeDevices {
   private readonly state: DeviceState | undefined;
   private readonly seats: (Seat | undefined)[] = [];
   private readonly kindsOf = new Map<Template, readonly KindRows[]>();

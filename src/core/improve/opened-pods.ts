@@ -8,7 +8,7 @@
 
 import { isEmptyBitset } from '../../base/index.ts';
 import { toleratesAll } from '../kube/taints.ts';
-import type { Claim } from '../packing/claim.ts';
+import type { NewNode } from '../packing/new-node.ts';
 import type { Template } from '../pools/templates.ts';
 import { grants, placeholderHostname } from '../requirements/node-wish.ts';
 import type { Requirement } from '../requirements/requirement.ts';
@@ -38,14 +38,14 @@ export interface PodKind {
 }
 
 /** Whether its pods can be taken apart: what their node offers them is labels, room and the company of others. */
-export function canBeOpened(world: World, claim: Claim, stepOf: (pod: number) => number): boolean {
-  if (claim.held.size > 0 || claim.minValuesRelaxed || claim.drivers.size > 0 || isEmptyBitset(claim.rows))
+export function canBeOpened(world: World, newNode: NewNode, stepOf: (pod: number) => number): boolean {
+  if (newNode.held.size > 0 || newNode.minValuesRelaxed || newNode.drivers.size > 0 || isEmptyBitset(newNode.rows))
     return false;
-  return claim.pods.every((pod) => {
+  return newNode.pods.every((pod) => {
     const { group } = world.workload.pods[pod] as PlannedPod;
     if (group.devices !== undefined) return false;
     const { constraint } = group.steps[stepOf(pod)] as GroupStep;
-    return canBeUnit(constraint) && !(constraint.ports.length > 0 && claim.template.hasDaemonPorts);
+    return canBeUnit(constraint) && !(constraint.ports.length > 0 && newNode.template.hasDaemonPorts);
   });
 }
 
@@ -66,28 +66,28 @@ export class OpenedPods {
     this.limitsAttachments = templates.some((template) => template.limitsAttachments);
   }
 
-  add(claim: Claim, pod: number, step: number): void {
+  add(newNode: NewNode, pod: number, step: number): void {
     const { group } = this.world.workload.pods[pod] as PlannedPod;
     let bySet = this.byGroup.get(group);
     if (bySet === undefined) {
       bySet = new Map();
       this.byGroup.set(group, bySet);
     }
-    let bySteps = bySet.get(claim.set);
+    let bySteps = bySet.get(newNode.set);
     if (bySteps === undefined) {
       bySteps = [];
-      bySet.set(claim.set, bySteps);
+      bySet.set(newNode.set, bySteps);
     }
     let kind = bySteps[step];
     if (kind === undefined) {
-      kind = this.kindOf(claim, group, (group.steps[step] as GroupStep).constraint);
+      kind = this.kindOf(newNode, group, (group.steps[step] as GroupStep).constraint);
       bySteps[step] = kind;
     }
     kind.pods.push(pod);
   }
 
   /** Pods that keep together: they stay in their pool. */
-  addTogether({ template, set: labels }: Claim, pods: readonly number[], stepOf: (pod: number) => number): void {
+  addTogether({ template, set: labels }: NewNode, pods: readonly number[], stepOf: (pod: number) => number): void {
     const amounts = new Map<number, number>();
     const volumes = new Map<string, number>();
     let own: RequirementSet | undefined = template.set;
@@ -115,7 +115,7 @@ export class OpenedPods {
     kind.pods.push(...pods);
   }
 
-  private kindOf({ template, set: labels }: Claim, { need, attachments }: PodGroup, constraint: Constraint): PodKind {
+  private kindOf({ template, set: labels }: NewNode, { need, attachments }: PodGroup, constraint: Constraint): PodKind {
     const { rules: host, identity } = this.rules.of(constraint);
     const own = this.ownLabels(template, labels, constraint);
     const exact = own === undefined;
@@ -226,7 +226,7 @@ const noVolumes: ReadonlyMap<string, number> = new Map();
 
 function volumeCounts(attachments: Attachments): ReadonlyMap<string, number> {
   if (attachments.size === 0) return noVolumes;
-  return new Map([...attachments].map(([driver, claims]): [string, number] => [driver, claims.size]).sort());
+  return new Map([...attachments].map(([driver, names]): [string, number] => [driver, names.size]).sort());
 }
 
 function isOneValue({ complement, values }: Requirement): boolean {

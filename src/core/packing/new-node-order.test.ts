@@ -1,33 +1,33 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ClaimOrder } from './claim-order.ts';
+import { NewNodeOrder } from './new-node-order.ts';
 
 /** The obvious way: a list that is stably sorted by pod count before every offer. */
 class SortedList {
-  private list: { claim: number; count: number; shelf: number }[] = [];
+  private list: { newNode: number; count: number; shelf: number }[] = [];
 
-  append(claim: number, shelf: number): void {
-    this.list.push({ claim, count: 1, shelf });
+  append(newNode: number, shelf: number): void {
+    this.list.push({ newNode, count: 1, shelf });
   }
 
-  increment(claim: number, shelf: number): void {
+  increment(newNode: number, shelf: number): void {
     this.sort();
-    const entry = this.list.find((own) => own.claim === claim);
+    const entry = this.list.find((own) => own.newNode === newNode);
     if (entry) Object.assign(entry, { count: entry.count + 1, shelf });
   }
 
-  close(claim: number): void {
-    this.list = this.list.filter((own) => own.claim !== claim);
+  close(newNode: number): void {
+    this.list = this.list.filter((own) => own.newNode !== newNode);
   }
 
   on(shelf: number): number[] {
     this.sort();
-    return this.list.filter((own) => own.shelf === shelf).map((own) => own.claim);
+    return this.list.filter((own) => own.shelf === shelf).map((own) => own.newNode);
   }
 
   all(): number[] {
     this.sort();
-    return this.list.map((own) => own.claim);
+    return this.list.map((own) => own.newNode);
   }
 
   private sort(): void {
@@ -36,9 +36,9 @@ class SortedList {
 }
 
 const shelves = [0, 1, 2];
-const walk = (order: ClaimOrder, shelf: number): number[] => {
+const walk = (order: NewNodeOrder, shelf: number): number[] => {
   const seen: number[] = [];
-  for (let claim = order.first(shelf); claim >= 0; claim = order.after(claim)) seen.push(claim);
+  for (let newNode = order.first(shelf); newNode >= 0; newNode = order.after(newNode)) seen.push(newNode);
   return seen;
 };
 
@@ -50,22 +50,22 @@ test('nodes are offered in the order that stable sorting by pod count before eve
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const order = new ClaimOrder();
+      const order = new NewNodeOrder();
       const sorted = new SortedList();
       let next = 0;
       for (const { kind, pick, shelf } of steps) {
         const open = sorted.all();
-        const claim = open[pick % Math.max(1, open.length)];
-        if (kind === 'append' || claim === undefined) {
+        const newNode = open[pick % Math.max(1, open.length)];
+        if (kind === 'append' || newNode === undefined) {
           order.append(next, shelf);
           sorted.append(next, shelf);
           next += 1;
         } else if (kind === 'increment') {
-          order.increment(claim, shelf);
-          sorted.increment(claim, shelf);
+          order.increment(newNode, shelf);
+          sorted.increment(newNode, shelf);
         } else {
-          order.close(claim);
-          sorted.close(claim);
+          order.close(newNode);
+          sorted.close(newNode);
         }
         for (const own of shelves) expect(walk(order, own)).toEqual(sorted.on(own));
         expect(shelves.flatMap((own) => walk(order, own)).sort((a, b) => order.compare(a, b))).toEqual(sorted.all());

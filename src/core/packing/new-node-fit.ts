@@ -3,7 +3,7 @@
 // volumes devices, domains and instance types. Nothing is changed here; who takes the answer does that.
 
 import { type Bitset, isEmptyBitset, keepCommon } from '../../base/index.ts';
-import type { ClaimDevices, DeviceFit } from '../devices/claim-devices.ts';
+import type { DeviceFit, NewNodeDevices } from '../devices/new-node-devices.ts';
 import { portsConflict } from '../pods/host-ports.ts';
 import { unmetMinValues } from '../pools/min-values.ts';
 import type { Template } from '../pools/templates.ts';
@@ -13,7 +13,7 @@ import type { TopologyState } from '../topology/topology-state.ts';
 import type { Attachments } from '../volumes/pod-volumes.ts';
 import type { GroupStep, Need, PodGroup } from '../workload.ts';
 import type { World } from '../world.ts';
-import { type Claim, rowsWithRoom, rowWithRoom, typesOfRows } from './claim.ts';
+import { type NewNode, rowsWithRoom, rowWithRoom, typesOfRows } from './new-node.ts';
 import { type Refusal, weaker } from './refusal.ts';
 import { noneHeld, type Reservations, type ReservationVerdict, reservedOfferings } from './reservations.ts';
 import type { TemplateAnswers } from './template-answers.ts';
@@ -54,17 +54,17 @@ const refused: Readonly<Record<Refusal, NoFit>> = {
   deferred: { kind: 'refused', why: 'deferred' },
 };
 
-export class ClaimFit {
+export class NewNodeFit {
   private readonly table: RequirementTable;
   private readonly topology: TopologyState;
   private readonly answers: TemplateAnswers;
-  private readonly devices: ClaimDevices;
+  private readonly devices: NewNodeDevices;
   private readonly reservations: Reservations;
   private readonly usesReserved: boolean;
 
   constructor(
     { table, settings }: World,
-    parts: { topology: TopologyState; answers: TemplateAnswers; devices: ClaimDevices; reservations: Reservations },
+    parts: { topology: TopologyState; answers: TemplateAnswers; devices: NewNodeDevices; reservations: Reservations },
   ) {
     this.table = table;
     this.usesReserved = settings.reservedCapacity;
@@ -74,36 +74,36 @@ export class ClaimFit {
     this.reservations = parts.reservations;
   }
 
-  of(claim: Claim, request: FitRequest): Fit | NoFit {
+  of(newNode: NewNode, request: FitRequest): Fit | NoFit {
     const { group } = request;
     const { constraint } = request.step;
     const { rules, wish } = constraint;
     // Taints.
-    if (!this.answers.tolerates(constraint, claim.template)) return refused.constraint;
+    if (!this.answers.tolerates(constraint, newNode.template)) return refused.constraint;
     // Host ports; daemons' ports rule out rows only.
-    if (portsConflict(constraint.ports, claim.ports)) return refused.constraint;
+    if (portsConflict(constraint.ports, newNode.ports)) return refused.constraint;
     // Requirements.
-    if (!this.grants(claim.set, wish)) return this.ungranted(claim.set, wish);
+    if (!this.grants(newNode.set, wish)) return this.ungranted(newNode.set, wish);
     // Topology: the host first, because it is known; domains follow with the labels.
-    const host = this.topology.firstNewHost + claim.index;
+    const host = this.topology.firstNewHost + newNode.index;
     if (!this.topology.hostHasRoom(rules, host)) return refused.constraint;
     if (rules.hostAffinities.length > 0 && !this.topology.hostAttracts(rules, host, placeholderHostname))
       return refused.now;
     // Types: ports and volumes first, because labels do not matter to them.
-    const rows = attachableRows(claim, this.answers.rowsFor(claim, constraint), group.attachments);
+    const rows = attachableRows(newNode, this.answers.rowsFor(newNode, constraint), group.attachments);
     if (isEmptyBitset(rows)) return refused.group;
-    return this.withVolumes(claim, request, this.table.meet(claim.set, wish.set), rows);
+    return this.withVolumes(newNode, request, this.table.meet(newNode.set, wish.set), rows);
   }
 
   /** Where its volumes can be reached: the first alternative that leads anywhere. */
-  private withVolumes(claim: Claim, request: FitRequest, base: RequirementSet, rows: Bitset): Fit | NoFit {
+  private withVolumes(newNode: NewNode, request: FitRequest, base: RequirementSet, rows: Bitset): Fit | NoFit {
     const { volumes } = request.step.constraint;
-    if (volumes.length === 0) return this.withDevices(claim, request, base, rows);
+    if (volumes.length === 0) return this.withDevices(newNode, request, base, rows);
     let worst: Refusal = 'constraint';
     let last: Refusal = 'constraint';
     for (const volume of volumes) {
       const answer = this.grants(base, volume)
-        ? this.withDevices(claim, request, this.table.meet(base, volume.set), rows)
+        ? this.withDevices(newNode, request, this.table.meet(base, volume.set), rows)
         : this.ungranted(base, volume);
       if (answer.kind === 'fits') return answer;
       last = answer.why;
@@ -114,49 +114,49 @@ export class ClaimFit {
   }
 
   /** Devices narrow where the node can be, and where types bring some, which of them it can become. */
-  private withDevices(claim: Claim, request: FitRequest, base: RequirementSet, rows: Bitset): Fit | NoFit {
+  private withDevices(newNode: NewNode, request: FitRequest, base: RequirementSet, rows: Bitset): Fit | NoFit {
     const wanted = this.devices.wantedBy(request.group);
-    if (wanted === undefined) return this.withDomains(claim, request, base, rows);
-    const { template } = claim;
+    if (wanted === undefined) return this.withDomains(newNode, request, base, rows);
+    const { template } = newNode;
     const areBrought = this.devices.areBrought(template);
-    const roomy = areBrought ? rowsWithRoom(claim, rows, template.rows.matching(base), request.group.need) : rows;
+    const roomy = areBrought ? rowsWithRoom(newNode, rows, template.rows.matching(base), request.group.need) : rows;
     if (areBrought && isEmptyBitset(roomy)) return refused.group;
-    const devices = this.devices.consider(claim, wanted, base, roomy);
+    const devices = this.devices.consider(newNode, wanted, base, roomy);
     if (devices === undefined) return refused.now;
-    const answer = this.withDomains(claim, request, devices.set, devices.rows);
+    const answer = this.withDomains(newNode, request, devices.set, devices.rows);
     if (answer.kind === 'fits') return { ...answer, devices };
     // Other devices may be found another time, and with them other types.
     return areBrought && answer === refused.group ? refused.now : answer;
   }
 
   /** The domains that spread and affinity leave open. */
-  private withDomains(claim: Claim, request: FitRequest, base: RequirementSet, rows: Bitset): Fit | NoFit {
+  private withDomains(newNode: NewNode, request: FitRequest, base: RequirementSet, rows: Bitset): Fit | NoFit {
     const { rules, fickle } = request.step.constraint;
-    if (rules.keys.length === 0) return this.withTypes(claim, request, base, rows);
+    if (rules.keys.length === 0) return this.withTypes(newNode, request, base, rows);
     const { need } = request.group;
     const isObtainable = request.lastResort
-      ? (set: RequirementSet): boolean => hasRoom(claim, need, set, rows)
+      ? (set: RequirementSet): boolean => hasRoom(newNode, need, set, rows)
       : undefined;
     const set = this.topology.narrowTo(rules, base, isObtainable);
     if (set === undefined) return fickle ? refused.now : refused.constraint;
-    const answer = this.withTypes(claim, request, set, rows);
+    const answer = this.withTypes(newNode, request, set, rows);
     // The choice of domain may be what is in the way; without it, a node that is too small stays too small.
-    const isByDomain = answer === refused.group && fickle && set !== base && hasRoom(claim, need, base, rows);
+    const isByDomain = answer === refused.group && fickle && set !== base && hasRoom(newNode, need, base, rows);
     return isByDomain ? refused.now : answer;
   }
 
   /** A type with room; where flexibility or reservations are asked for, every type that is left counts. */
-  private withTypes(claim: Claim, request: FitRequest, set: RequirementSet, rows: Bitset): Fit | NoFit {
-    const { template } = claim;
-    const witness = rowWithRoom(claim, rows, template.rows.matching(set), request.group.need);
+  private withTypes(newNode: NewNode, request: FitRequest, set: RequirementSet, rows: Bitset): Fit | NoFit {
+    const { template } = newNode;
+    const witness = rowWithRoom(newNode, rows, template.rows.matching(set), request.group.need);
     if (witness < 0) return refused.group;
     const reserves = template.hasReserved && this.usesReserved;
     if (!set.hasMinValues && !reserves) return { kind: 'fits', set, rows, witness, held: noneHeld };
-    const left = rowsWithRoom(claim, rows, template.rows.matching(set), request.group.need);
+    const left = rowsWithRoom(newNode, rows, template.rows.matching(set), request.group.need);
     const flexible = this.flexible(template, set, left, request.relaxMinValues);
     if (flexible === undefined) return request.step.constraint.fickle ? refused.now : refused.group;
     if (!reserves) return { kind: 'fits', set: flexible, rows, witness, held: noneHeld };
-    const verdict = this.reservation(claim.held, template, flexible, left);
+    const verdict = this.reservation(newNode.held, template, flexible, left);
     if (verdict.kind === 'deferred') return refused.deferred;
     if (verdict.kind === 'full') return request.step.constraint.fickle ? refused.now : refused.group;
     return { kind: 'fits', set: flexible, rows, witness, held: verdict.ids };
@@ -200,22 +200,22 @@ export class ClaimFit {
   }
 }
 
-function hasRoom(claim: Claim, need: Need, set: RequirementSet, rows: Bitset): boolean {
-  return rowWithRoom(claim, rows, claim.template.rows.matching(set), need) >= 0;
+function hasRoom(newNode: NewNode, need: Need, set: RequirementSet, rows: Bitset): boolean {
+  return rowWithRoom(newNode, rows, newNode.template.rows.matching(set), need) >= 0;
 }
 
 /** Of the rows, those whose nodes attach the volumes that are there and the ones the pod brings. */
 export function attachableRows(
-  { template, attached }: Pick<Claim, 'template' | 'attached'>,
+  { template, attached }: Pick<NewNode, 'template' | 'attached'>,
   rows: Bitset,
   attachments: Attachments,
 ): Bitset {
   if (attachments.size === 0 || !template.limitsAttachments) return rows;
   const left = Uint32Array.from(rows);
-  for (const [driver, claims] of attachments) {
+  for (const [driver, names] of attachments) {
     const there = attached.get(driver);
     let count = there?.size ?? 0;
-    for (const name of claims) if (there?.has(name) !== true) count += 1;
+    for (const name of names) if (there?.has(name) !== true) count += 1;
     keepCommon(left, template.rows.attaching(driver, count));
   }
   return left;

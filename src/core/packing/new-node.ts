@@ -12,7 +12,7 @@ import type { Need } from '../workload.ts';
 import type { World } from '../world.ts';
 import { noneHeld } from './reservations.ts';
 
-export interface Claim {
+export interface NewNode {
   readonly index: number;
   readonly template: Template;
   set: RequirementSet;
@@ -35,7 +35,7 @@ export interface Claim {
 }
 
 /** An empty node that could be any of the rows. */
-export function freshClaim(world: World, template: Template, rows: Bitset, index: number): Claim {
+export function freshNode(world: World, template: Template, rows: Bitset, index: number): NewNode {
   return {
     index,
     template,
@@ -54,12 +54,12 @@ export function freshClaim(world: World, template: Template, rows: Bitset, index
 }
 
 /** A row among `rows` and `allowed` with room for what is used and the need on top; -1 if there is none. */
-export function rowWithRoom(claim: Claim, rows: Bitset, allowed: Bitset, need: Need): number {
-  const { witness } = claim;
+export function rowWithRoom(newNode: NewNode, rows: Bitset, allowed: Bitset, need: Need): number {
+  const { witness } = newNode;
   if (witness >= 0) {
     const bit = 1 << (witness & 31);
     const word = witness >>> 5;
-    if (((allowed[word] as number) & (rows[word] as number) & bit) !== 0 && needFits(claim, need, witness)) {
+    if (((allowed[word] as number) & (rows[word] as number) & bit) !== 0 && needFits(newNode, need, witness)) {
       return witness;
     }
   }
@@ -67,7 +67,7 @@ export function rowWithRoom(claim: Claim, rows: Bitset, allowed: Bitset, need: N
     let rest = (rows[word] as number) & (allowed[word] as number);
     while (rest !== 0) {
       const row = (word << 5) + 31 - Math.clz32(rest & -rest);
-      if (needFits(claim, need, row) && usedFits(claim, row)) return row;
+      if (needFits(newNode, need, row) && usedFits(newNode, row)) return row;
       rest &= rest - 1;
     }
   }
@@ -75,7 +75,7 @@ export function rowWithRoom(claim: Claim, rows: Bitset, allowed: Bitset, need: N
 }
 
 /** All rows among `rows` and `allowed` with room for what is used and the need on top. */
-export function rowsWithRoom(claim: Claim, rows: Bitset, allowed: Bitset, need: Need | undefined): Bitset {
+export function rowsWithRoom(newNode: NewNode, rows: Bitset, allowed: Bitset, need: Need | undefined): Bitset {
   const result = new Uint32Array(rows.length);
   for (let word = 0; word < rows.length; word++) {
     let rest = (rows[word] as number) & (allowed[word] as number);
@@ -83,7 +83,7 @@ export function rowsWithRoom(claim: Claim, rows: Bitset, allowed: Bitset, need: 
     while (rest !== 0) {
       const lowest = rest & -rest;
       const row = (word << 5) + 31 - Math.clz32(lowest);
-      if ((need === undefined || needFits(claim, need, row)) && usedFits(claim, row)) kept |= lowest;
+      if ((need === undefined || needFits(newNode, need, row)) && usedFits(newNode, row)) kept |= lowest;
       rest &= rest - 1;
     }
     result[word] = kept;
@@ -91,10 +91,10 @@ export function rowsWithRoom(claim: Claim, rows: Bitset, allowed: Bitset, need: 
   return result;
 }
 
-function needFits(claim: Claim, need: Need, row: number): boolean {
-  const { room } = claim.template;
+function needFits(newNode: NewNode, need: Need, row: number): boolean {
+  const { room } = newNode.template;
   const { columns, amounts } = need;
-  const { used } = claim;
+  const { used } = newNode;
   for (let at = 0; at < columns.length; at++) {
     const column = columns[at] as number;
     if ((used[column] as number) + (amounts[at] as number) > ((room[column] as Float64Array)[row] as number))
@@ -104,20 +104,20 @@ function needFits(claim: Claim, need: Need, row: number): boolean {
 }
 
 /** Whether the row holds what the node has to hold already. */
-export function usedFits(claim: Claim, row: number): boolean {
-  const { room } = claim.template;
-  for (const column of claim.usedColumns) {
-    if ((claim.used[column] as number) > ((room[column] as Float64Array)[row] as number)) return false;
+export function usedFits(newNode: NewNode, row: number): boolean {
+  const { room } = newNode.template;
+  for (const column of newNode.usedColumns) {
+    if ((newNode.used[column] as number) > ((room[column] as Float64Array)[row] as number)) return false;
   }
   return true;
 }
 
-export function addNeed(claim: Claim, need: Need): void {
+export function addNeed(newNode: NewNode, need: Need): void {
   const { columns, amounts } = need;
   for (let at = 0; at < columns.length; at++) {
     const column = columns[at] as number;
-    if (claim.used[column] === 0) claim.usedColumns.push(column);
-    claim.used[column] = (claim.used[column] as number) + (amounts[at] as number);
+    if (newNode.used[column] === 0) newNode.usedColumns.push(column);
+    newNode.used[column] = (newNode.used[column] as number) + (amounts[at] as number);
   }
 }
 

@@ -12,7 +12,7 @@ interface Bucket {
 
 const none = -1;
 
-export class ClaimOrder {
+export class NewNodeOrder {
   /** Shelf → pod count → the nodes there. */
   private readonly shelves: Bucket[][] = [];
   private readonly shelfSizes: number[] = [];
@@ -26,44 +26,44 @@ export class ClaimOrder {
   private backPosition = 0;
 
   /** A new node with its first pod. Nodes are numbered 0, 1, 2 …; so are shelves. */
-  append(claim: number, shelf: number): void {
-    this.podCount[claim] = 1;
-    this.position[claim] = ++this.backPosition;
-    this.closed[claim] = false;
-    this.shelfOf[claim] = shelf;
+  append(newNode: number, shelf: number): void {
+    this.podCount[newNode] = 1;
+    this.position[newNode] = ++this.backPosition;
+    this.closed[newNode] = false;
+    this.shelfOf[newNode] = shelf;
     const bucket = this.bucket(shelf, 1);
     this.shelfSizes[shelf] = this.sizeOf(shelf) + 1;
-    this.next[claim] = none;
-    this.previous[claim] = bucket.tail;
-    if (bucket.tail === none) bucket.head = claim;
-    else this.next[bucket.tail] = claim;
-    bucket.tail = claim;
+    this.next[newNode] = none;
+    this.previous[newNode] = bucket.tail;
+    if (bucket.tail === none) bucket.head = newNode;
+    else this.next[bucket.tail] = newNode;
+    bucket.tail = newNode;
   }
 
   /** The node took one more pod, which may have moved it to another shelf. */
-  increment(claim: number, shelf: number): void {
-    this.unlink(claim);
-    const count = (this.podCount[claim] as number) + 1;
-    this.podCount[claim] = count;
-    this.position[claim] = --this.frontPosition;
-    this.shelfOf[claim] = shelf;
+  increment(newNode: number, shelf: number): void {
+    this.unlink(newNode);
+    const count = (this.podCount[newNode] as number) + 1;
+    this.podCount[newNode] = count;
+    this.position[newNode] = --this.frontPosition;
+    this.shelfOf[newNode] = shelf;
     const bucket = this.bucket(shelf, count);
     this.shelfSizes[shelf] = this.sizeOf(shelf) + 1;
-    this.previous[claim] = none;
-    this.next[claim] = bucket.head;
-    if (bucket.head === none) bucket.tail = claim;
-    else this.previous[bucket.head] = claim;
-    bucket.head = claim;
+    this.previous[newNode] = none;
+    this.next[newNode] = bucket.head;
+    if (bucket.head === none) bucket.tail = newNode;
+    else this.previous[bucket.head] = newNode;
+    bucket.head = newNode;
   }
 
   /** The node can take nothing that is left to place; it is not offered again. */
-  close(claim: number): void {
-    this.unlink(claim);
-    this.closed[claim] = true;
+  close(newNode: number): void {
+    this.unlink(newNode);
+    this.closed[newNode] = true;
   }
 
-  isClosed(claim: number): boolean {
-    return this.closed[claim] as boolean;
+  isClosed(newNode: number): boolean {
+    return this.closed[newNode] as boolean;
   }
 
   isEmpty(shelf: number): boolean {
@@ -74,9 +74,11 @@ export class ClaimOrder {
     return this.firstFrom(shelf, 1);
   }
 
-  after(claim: number): number {
-    const next = this.next[claim] as number;
-    return next === none ? this.firstFrom(this.shelfOf[claim] as number, (this.podCount[claim] as number) + 1) : next;
+  after(newNode: number): number {
+    const next = this.next[newNode] as number;
+    return next === none
+      ? this.firstFrom(this.shelfOf[newNode] as number, (this.podCount[newNode] as number) + 1)
+      : next;
   }
 
   /** For sorting: negative if `left` is offered pods before `right`. */
@@ -107,12 +109,12 @@ export class ClaimOrder {
     return buckets[count] as Bucket;
   }
 
-  private unlink(claim: number): void {
-    const shelf = this.shelfOf[claim] as number;
+  private unlink(newNode: number): void {
+    const shelf = this.shelfOf[newNode] as number;
     this.shelfSizes[shelf] = this.sizeOf(shelf) - 1;
-    const bucket = this.bucket(shelf, this.podCount[claim] as number);
-    const next = this.next[claim] as number;
-    const previous = this.previous[claim] as number;
+    const bucket = this.bucket(shelf, this.podCount[newNode] as number);
+    const next = this.next[newNode] as number;
+    const previous = this.previous[newNode] as number;
     if (previous === none) bucket.head = next;
     else this.next[previous] = next;
     if (next === none) bucket.tail = previous;

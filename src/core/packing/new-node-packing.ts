@@ -3,8 +3,8 @@
 // per kind of pod (room), so that a pod is not offered to thousands of nodes that said no to its like already.
 
 import { isEmptyBitset } from '../../base/index.ts';
-import { ClaimDevices } from '../devices/claim-devices.ts';
 import type { DeviceState } from '../devices/device-state.ts';
+import { NewNodeDevices } from '../devices/new-node-devices.ts';
 import { lowersMinValues } from '../pools/min-values.ts';
 import type { Template } from '../pools/templates.ts';
 import { grants, placeholderHostname } from '../requirements/node-wish.ts';
@@ -13,10 +13,10 @@ import type { TopologyState } from '../topology/topology-state.ts';
 import { withAttachments } from '../volumes/pod-volumes.ts';
 import type { Constraint, GroupStep, Need, PodGroup } from '../workload.ts';
 import type { World } from '../world.ts';
-import { addNeed, type Claim, freshClaim, rowsWithRoom, rowWithRoom } from './claim.ts';
-import { ClaimFit, type Fit, type FitRequest } from './claim-fit.ts';
-import { ClaimOrder } from './claim-order.ts';
 import { bitsOf, type GrowingBits } from './growing-bits.ts';
+import { addNeed, freshNode, type NewNode, rowsWithRoom, rowWithRoom } from './new-node.ts';
+import { type Fit, type FitRequest, NewNodeFit } from './new-node-fit.ts';
+import { NewNodeOrder } from './new-node-order.ts';
 import { PoolLimits } from './pool-limits.ts';
 import { noneHeld, Reservations } from './reservations.ts';
 import { TemplateAnswers } from './template-answers.ts';
@@ -30,7 +30,7 @@ interface Shelf {
   readonly set: RequirementSet;
 }
 
-export interface ClaimPackingOptions {
+export interface NewNodePackingOptions {
   readonly topology: TopologyState;
   /** What no pod asks less of; a node without room for it is full. */
   readonly smallestNeed: Need;
@@ -41,16 +41,16 @@ export interface ClaimPackingOptions {
   readonly countsLimitsAfterwards: boolean;
 }
 
-export type NewClaimVerdict = 'placed' | 'refused' | 'deferred';
+export type NewNodeVerdict = 'placed' | 'refused' | 'deferred';
 
-export class ClaimPacking {
-  readonly claims: Claim[] = [];
+export class NewNodePacking {
+  readonly newNodes: NewNode[] = [];
   /** A pod that no one takes as it should be may go to any domain its rules accept. */
   lastResort = false;
   private readonly world: World;
   private readonly table: RequirementTable;
   private readonly topology: TopologyState;
-  private readonly order = new ClaimOrder();
+  private readonly order = new NewNodeOrder();
   private readonly shelves: Shelf[] = [];
   private readonly shelfNumbers: Map<RequirementSet, number>[] = [];
   readonly poolLimits: PoolLimits;
@@ -59,13 +59,13 @@ export class ClaimPacking {
   private readonly refusedByConstraint: (GrowingBits | undefined)[] = [];
   private readonly refusedByStep: (GrowingBits | undefined)[] = [];
   private readonly answers = new TemplateAnswers();
-  private readonly devices: ClaimDevices;
+  private readonly devices: NewNodeDevices;
   /** Whether a node takes a pod. */
-  readonly fit: ClaimFit;
+  readonly fit: NewNodeFit;
 
-  constructor(world: World, options: ClaimPackingOptions) {
+  constructor(world: World, options: NewNodePackingOptions) {
     const { topology, smallestNeed, strictReservations, devices } = options;
-    this.devices = new ClaimDevices(devices);
+    this.devices = new NewNodeDevices(devices);
     this.world = world;
     this.table = world.table;
     this.topology = topology;
@@ -74,15 +74,15 @@ export class ClaimPacking {
     this.reservations = new Reservations(world.reservations, strictReservations);
     this.smallestNeed = smallestNeed;
     const { answers, reservations } = this;
-    this.fit = new ClaimFit(world, { topology, answers, reservations, devices: this.devices });
+    this.fit = new NewNodeFit(world, { topology, answers, reservations, devices: this.devices });
   }
 
   /** Adds the pod to a node under construction, if one takes it. */
-  placeOnClaim(group: PodGroup, step: GroupStep, pod: number): boolean {
+  placeOnOpenNode(group: PodGroup, step: GroupStep, pod: number): boolean {
     const request = { group, step, relaxMinValues: false, lastResort: this.lastResort };
     const byConstraint = bitsOf(this.refusedByConstraint, step.constraint.id);
     const byStep = bitsOf(this.refusedByStep, step.id);
-    const few = this.openClaims(byConstraint, byStep);
+    const few = this.openNodes(byConstraint, byStep);
     if (few !== undefined) {
       for (const index of few) if (this.offer(index, request, pod)) return true;
       return false;
@@ -118,8 +118,8 @@ export class ClaimPacking {
     return acceptable;
   }
 
-  private shelfOf(claim: Claim): number {
-    const { template, set } = claim;
+  private shelfOf(newNode: NewNode): number {
+    const { template, set } = newNode;
     let bySet = this.shelfNumbers[template.index];
     if (bySet === undefined) {
       bySet = new Map();
@@ -135,23 +135,23 @@ export class ClaimPacking {
   }
 
   /** Starts a node for the pod, from the first template that can hold it. */
-  placeOnNewClaim(group: PodGroup, step: GroupStep, pod: number): NewClaimVerdict {
+  placeOnFreshNode(group: PodGroup, step: GroupStep, pod: number): NewNodeVerdict {
     const request = this.freshRequest(group, step);
     for (const template of this.world.templates) {
       const rows = this.poolLimits.rowsWithin(template);
       if (rows === undefined || isEmptyBitset(rows)) continue;
-      const claim = freshClaim(this.world, template, rows, this.claims.length);
-      const answer = this.fit.of(claim, request);
+      const newNode = freshNode(this.world, template, rows, this.newNodes.length);
+      const answer = this.fit.of(newNode, request);
       if (answer.kind === 'refused') {
         if (answer.why === 'deferred') return 'deferred';
         continue;
       }
-      this.claims.push(claim);
-      claim.minValuesRelaxed = lowersMinValues(template.set, answer.set);
-      this.commit(claim, answer, request, pod);
-      this.order.append(claim.index, this.shelfOf(claim));
-      this.poolLimits.charge(claim);
-      this.closeIfFull(claim);
+      this.newNodes.push(newNode);
+      newNode.minValuesRelaxed = lowersMinValues(template.set, answer.set);
+      this.commit(newNode, answer, request, pod);
+      this.order.append(newNode.index, this.shelfOf(newNode));
+      this.poolLimits.charge(newNode);
+      this.closeIfFull(newNode);
       return 'placed';
     }
     return 'refused';
@@ -163,15 +163,15 @@ export class ClaimPacking {
     return this.world.templates.filter((template) => {
       if (this.poolLimits.rowsWithin(template) === template.viable) return false;
       return (
-        this.fit.of(freshClaim(this.world, template, template.viable, this.claims.length), request).kind === 'fits'
+        this.fit.of(freshNode(this.world, template, template.viable, this.newNodes.length), request).kind === 'fits'
       );
     });
   }
 
-  /** Claims that have not refused this kind of pod, in order; undefined when they are many. */
-  private openClaims(byConstraint: GrowingBits, byStep: GrowingBits): number[] | undefined {
+  /** New nodes that have not refused this kind of pod, in order; undefined when they are many. */
+  private openNodes(byConstraint: GrowingBits, byStep: GrowingBits): number[] | undefined {
     const open: number[] = [];
-    const total = this.claims.length;
+    const total = this.newNodes.length;
     for (let word = 0; word << 5 < total; word++) {
       const refused = (byConstraint.words[word] ?? 0) | (byStep.words[word] ?? 0);
       let rest = ~refused;
@@ -187,12 +187,12 @@ export class ClaimPacking {
   }
 
   private offer(index: number, request: FitRequest, pod: number): boolean {
-    const claim = this.claims[index] as Claim;
-    const answer = this.fit.of(claim, request);
+    const newNode = this.newNodes[index] as NewNode;
+    const answer = this.fit.of(newNode, request);
     if (answer.kind === 'fits') {
-      this.commit(claim, answer, request, pod);
-      this.order.increment(index, this.shelfOf(claim));
-      this.closeIfFull(claim);
+      this.commit(newNode, answer, request, pod);
+      this.order.increment(index, this.shelfOf(newNode));
+      this.closeIfFull(newNode);
       return true;
     }
     const { step } = request;
@@ -201,37 +201,37 @@ export class ClaimPacking {
     return false;
   }
 
-  private commit(claim: Claim, fit: Fit, { group, step }: FitRequest, pod: number): void {
+  private commit(newNode: NewNode, fit: Fit, { group, step }: FitRequest, pod: number): void {
     const { constraint } = step;
     const { set, held } = fit;
-    claim.set = set;
-    claim.rows = fit.rows;
-    claim.witness = fit.witness;
-    addNeed(claim, group.need);
-    if (constraint.ports.length > 0) claim.ports = [...claim.ports, ...constraint.ports];
-    if (group.attachments.size > 0) claim.attached = withAttachments(claim.attached, group.attachments);
-    if (held !== noneHeld || claim.held !== noneHeld) {
-      this.reservations.exchange(claim.held, held);
-      claim.held = held;
+    newNode.set = set;
+    newNode.rows = fit.rows;
+    newNode.witness = fit.witness;
+    addNeed(newNode, group.need);
+    if (constraint.ports.length > 0) newNode.ports = [...newNode.ports, ...constraint.ports];
+    if (group.attachments.size > 0) newNode.attached = withAttachments(newNode.attached, group.attachments);
+    if (held !== noneHeld || newNode.held !== noneHeld) {
+      this.reservations.exchange(newNode.held, held);
+      newNode.held = held;
     }
-    if (fit.devices !== undefined) this.devices.commit(claim, fit.devices);
-    if (this.devices.isSeat(claim)) {
-      const left = rowsWithRoom(claim, claim.rows, claim.template.rows.matching(set), undefined);
-      claim.drivers = this.devices.keep(claim, left);
+    if (fit.devices !== undefined) this.devices.commit(newNode, fit.devices);
+    if (this.devices.isSeat(newNode)) {
+      const left = rowsWithRoom(newNode, newNode.rows, newNode.template.rows.matching(set), undefined);
+      newNode.drivers = this.devices.keep(newNode, left);
     }
-    claim.pods.push(pod);
+    newNode.pods.push(pod);
     this.topology.record(constraint.rules, {
       set,
       hostname: placeholderHostname,
-      host: this.topology.firstNewHost + claim.index,
-      taints: claim.template.taints,
+      host: this.topology.firstNewHost + newNode.index,
+      taints: newNode.template.taints,
     });
   }
 
   /** Once not even the smallest pod fits, the node leaves the order for good. */
-  private closeIfFull(claim: Claim): void {
-    if (rowWithRoom(claim, claim.rows, claim.template.rows.matching(claim.set), this.smallestNeed) < 0) {
-      this.order.close(claim.index);
+  private closeIfFull(newNode: NewNode): void {
+    if (rowWithRoom(newNode, newNode.rows, newNode.template.rows.matching(newNode.set), this.smallestNeed) < 0) {
+      this.order.close(newNode.index);
     }
   }
 
