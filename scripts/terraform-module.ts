@@ -12,7 +12,7 @@ import { terraform } from '../src/cli/iam/terraform.ts';
 
 const of = {
   cluster: '${var.cluster_name}',
-  region: '${data.aws_region.current.name}',
+  region: '${data.aws_region.current.region}',
   account: '${data.aws_caller_identity.current.account_id}',
   partition: '${data.aws_partition.current.partition}',
   dnsSuffix: '${data.aws_partition.current.dns_suffix}',
@@ -102,7 +102,7 @@ const versions = `terraform {
   required_providers {
     aws = {
       source  = "hashicorp/aws"
-      version = ">= 5.30"
+      version = ">= 6.0"
     }
   }
 }

@@ -19,12 +19,12 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
             "ec2:CreateFleet"
           ],
           "Resource": [
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}::image/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}::snapshot/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:security-group/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:subnet/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:capacity-reservation/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:placement-group/*"
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}::image/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}::snapshot/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:security-group/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:subnet/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:capacity-reservation/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:placement-group/*"
           ]
         },
         {
@@ -34,7 +34,7 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
             "ec2:RunInstances",
             "ec2:CreateFleet"
           ],
-          "Resource": "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:launch-template/*",
+          "Resource": "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:launch-template/*",
           "Condition": {
             "StringEquals": {
               "aws:ResourceTag/kubernetes.io/cluster/${var.cluster_name}": "owned"
@@ -53,12 +53,12 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
             "ec2:CreateLaunchTemplate"
           ],
           "Resource": [
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:fleet/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:instance/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:volume/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:network-interface/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:launch-template/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:spot-instances-request/*"
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:fleet/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:instance/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:volume/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:network-interface/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:launch-template/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:spot-instances-request/*"
           ],
           "Condition": {
             "StringEquals": {
@@ -77,12 +77,12 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
             "ec2:CreateTags"
           ],
           "Resource": [
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:fleet/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:instance/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:volume/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:network-interface/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:launch-template/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:spot-instances-request/*"
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:fleet/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:instance/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:volume/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:network-interface/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:launch-template/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:spot-instances-request/*"
           ],
           "Condition": {
             "StringEquals": {
@@ -105,7 +105,7 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
           "Action": [
             "ec2:CreateTags"
           ],
-          "Resource": "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:instance/*",
+          "Resource": "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:instance/*",
           "Condition": {
             "StringEquals": {
               "aws:ResourceTag/kubernetes.io/cluster/${var.cluster_name}": "owned"
@@ -134,8 +134,8 @@ resource "aws_iam_policy" "karpenter_controller_node_lifecycle_policy" {
             "ec2:RebootInstances"
           ],
           "Resource": [
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:instance/*",
-            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.name}:*:launch-template/*"
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:instance/*",
+            "arn:${data.aws_partition.current.partition}:ec2:${data.aws_region.current.region}:*:launch-template/*"
           ],
           "Condition": {
             "StringEquals": {
@@ -183,7 +183,7 @@ resource "aws_iam_policy" "karpenter_controller_iam_integration_policy" {
           "Condition": {
             "StringEquals": {
               "aws:RequestTag/kubernetes.io/cluster/${var.cluster_name}": "owned",
-              "aws:RequestTag/topology.kubernetes.io/region": "${data.aws_region.current.name}",
+              "aws:RequestTag/topology.kubernetes.io/region": "${data.aws_region.current.region}",
               "aws:RequestTag/eks:eks-cluster-name": "${var.cluster_name}"
             },
             "StringLike": {
@@ -201,9 +201,9 @@ resource "aws_iam_policy" "karpenter_controller_iam_integration_policy" {
           "Condition": {
             "StringEquals": {
               "aws:ResourceTag/kubernetes.io/cluster/${var.cluster_name}": "owned",
-              "aws:ResourceTag/topology.kubernetes.io/region": "${data.aws_region.current.name}",
+              "aws:ResourceTag/topology.kubernetes.io/region": "${data.aws_region.current.region}",
               "aws:RequestTag/kubernetes.io/cluster/${var.cluster_name}": "owned",
-              "aws:RequestTag/topology.kubernetes.io/region": "${data.aws_region.current.name}",
+              "aws:RequestTag/topology.kubernetes.io/region": "${data.aws_region.current.region}",
               "aws:RequestTag/eks:eks-cluster-name": "${var.cluster_name}"
             },
             "StringLike": {
@@ -224,7 +224,7 @@ resource "aws_iam_policy" "karpenter_controller_iam_integration_policy" {
           "Condition": {
             "StringEquals": {
               "aws:ResourceTag/kubernetes.io/cluster/${var.cluster_name}": "owned",
-              "aws:ResourceTag/topology.kubernetes.io/region": "${data.aws_region.current.name}"
+              "aws:ResourceTag/topology.kubernetes.io/region": "${data.aws_region.current.region}"
             },
             "StringLike": {
               "aws:ResourceTag/karpenter.k8s.aws/ec2nodeclass": "*"
@@ -248,7 +248,7 @@ resource "aws_iam_policy" "karpenter_controller_eks_integration_policy" {
           "Action": [
             "eks:DescribeCluster"
           ],
-          "Resource": "arn:${data.aws_partition.current.partition}:eks:${data.aws_region.current.name}:${data.aws_caller_identity.current.account_id}:cluster/${var.cluster_name}"
+          "Resource": "arn:${data.aws_partition.current.partition}:eks:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:cluster/${var.cluster_name}"
         }
       ]
     }
@@ -269,7 +269,7 @@ resource "aws_iam_policy" "karpenter_controller_interruption_policy" {
             "sqs:GetQueueUrl",
             "sqs:ReceiveMessage"
           ],
-          "Resource": "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.name}:${data.aws_caller_identity.current.account_id}:${var.cluster_name}"
+          "Resource": "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${var.cluster_name}"
         }
       ]
     }
@@ -291,7 +291,7 @@ resource "aws_iam_policy" "karpenter_controller_zonal_shift_policy" {
           "Resource": "*",
           "Condition": {
             "StringEquals": {
-              "arc-zonal-shift:ResourceIdentifier": "arn:${data.aws_partition.current.partition}:eks:${data.aws_region.current.name}:${data.aws_caller_identity.current.account_id}:cluster/${var.cluster_name}"
+              "arc-zonal-shift:ResourceIdentifier": "arn:${data.aws_partition.current.partition}:eks:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:cluster/${var.cluster_name}"
             }
           }
         }
@@ -325,7 +325,7 @@ resource "aws_iam_policy" "karpenter_controller_resource_discovery_policy" {
           "Resource": "*",
           "Condition": {
             "StringEquals": {
-              "aws:RequestedRegion": "${data.aws_region.current.name}"
+              "aws:RequestedRegion": "${data.aws_region.current.region}"
             }
           }
         },
@@ -335,7 +335,7 @@ resource "aws_iam_policy" "karpenter_controller_resource_discovery_policy" {
           "Action": [
             "ssm:GetParameter"
           ],
-          "Resource": "arn:${data.aws_partition.current.partition}:ssm:${data.aws_region.current.name}::parameter/aws/service/*"
+          "Resource": "arn:${data.aws_partition.current.partition}:ssm:${data.aws_region.current.region}::parameter/aws/service/*"
         },
         {
           "Sid": "AllowPricingReadActions",
@@ -494,14 +494,14 @@ resource "aws_sqs_queue_policy" "karpenter_interruption_queue" {
             ]
           },
           "Action": "sqs:SendMessage",
-          "Resource": "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.name}:${data.aws_caller_identity.current.account_id}:${var.cluster_name}"
+          "Resource": "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${var.cluster_name}"
         },
         {
           "Sid": "DenyHTTP",
           "Effect": "Deny",
           "Principal": "*",
           "Action": "sqs:*",
-          "Resource": "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.name}:${data.aws_caller_identity.current.account_id}:${var.cluster_name}",
+          "Resource": "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${var.cluster_name}",
           "Condition": {
             "Bool": {
               "aws:SecureTransport": "false"

@@ -90,8 +90,8 @@ export interface ContainerCommand {
 }
 
 /**
- * The command that runs `argv` in the root: namespaces of its own, the user of the image, nothing writable. Mount points are
- * made in the folder first, as runtimes do.
+ * The command that runs `argv` in the root: namespaces of its own, the user of the image, HOSTNAME as the name
+ * of its host, nothing writable. Mount points are made in the folder first, as runtimes do.
  */
 export function inRoot({ root, argv, env, mounts }: ContainerCommand): { program: string; args: string[] } {
   const all: Mount[] = [{ from: '/dev', at: '/dev' }, { from: '/proc', at: '/proc' }, ...mounts];
@@ -103,11 +103,12 @@ export function inRoot({ root, argv, env, mounts }: ContainerCommand): { program
   const script = [
     'set -e',
     'PATH=/usr/sbin:/usr/bin:/sbin:/bin',
+    ...(env['HOSTNAME'] === undefined ? [] : [`printf %s ${quoted(env['HOSTNAME'])} > /proc/sys/kernel/hostname`]),
     `mount --bind ${quoted(root)} ${quoted(root)}`,
     ...all.map(({ from, at }) => `mount --rbind ${quoted(from)} ${quoted(join(root, at))}`),
     `mount -o remount,ro,bind ${quoted(root)}`,
     `exec env -i ${variables.join(' ')} "$(command -v chroot)" ${[...user, root, ...argv].map(quoted).join(' ')}`,
   ].join('\n');
   const namespaces = isRoot ? [] : ['--user', '--map-user=65532', '--map-group=65532', '--keep-caps'];
-  return { program: 'unshare', args: [...namespaces, '--mount', 'sh', '-c', script] };
+  return { program: 'unshare', args: [...namespaces, '--mount', '--uts', 'sh', '-c', script] };
 }
