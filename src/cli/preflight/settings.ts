@@ -150,7 +150,19 @@ export async function settingsOfValues(values: unknown): Promise<SettingsFound> 
     if (entry === undefined) {
       const isAbove = path.length === 0 || [...known.keys()].some((each) => each.startsWith(`${name}.`));
       if (isAbove && isMap(value)) for (const [key, below] of Object.entries(value)) walk(below, [...path, key]);
-      else if (!besideTheChart.test(name)) found.findings.push(unknownValue(name, [...known.keys()]));
+      else if (!besideTheChart.test(name)) {
+        // Under the name of a dependency stand the values of the chart.
+        const isDependency =
+          isMap(value) && Object.keys(value).some((key) => key === 'settings' || key === 'controller');
+        found.findings.push(
+          isDependency
+            ? {
+                ...unknownValue(name, []),
+                fix: `a file with what stands under ${name}, if these are values of an umbrella chart`,
+              }
+            : unknownValue(name, [...known.keys()]),
+        );
+      }
       return;
     }
     const wanted = entry.schema === undefined ? undefined : misfit(value, entry.schema);

@@ -39,3 +39,15 @@ test('what is taken away by null, kept for anchors or meant for charts above is 
   };
   expect(await stops(values)).toEqual([]);
 });
+
+test('values of an umbrella chart are recognised as such', async () => {
+  const { findings } = await settingsOfValues({ karpenter: { settings: { clusterName: 'one' } } });
+  expect(findings).toEqual([
+    {
+      level: 'stop',
+      about: 'karpenter',
+      text: 'the chart does not have this value and refuses it',
+      fix: 'a file with what stands under karpenter, if these are values of an umbrella chart',
+    },
+  ]);
+});
