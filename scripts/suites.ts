@@ -47,20 +47,21 @@ const checksBeside = checkTasks.map((task): Task => ({ ...task, stage: 2, beside
 export const testTasks: Task[] = [
   { name: 'build', command: ['node', 'scripts/build.ts'], stage: 1 },
   ...checksBeside.filter(({ countsTests }) => countsTests),
-  // Two run at a time; in this order both lanes end at about the same time.
+  // Three run at a time; in this order their lanes end at about the same time.
   ...suite('rig', ['test/rig', 'test/kube'], ['control plane']),
   ...suite('ec2', ['test/ec2'], ['control plane', 'AWS emulator']),
+  ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources', "Karpenter's charts"]),
   ...suite('differential', ['test/differential'], ['control plane']),
   ...suite('end-to-end', ['test/end-to-end'], ['control plane']),
-  ...suite('campaigns', ['test/campaigns'], ['control plane', 'AWS emulator', "Karpenter's charts"]),
   ...suite('aws', ['test/aws'], ['AWS emulator']),
-  ...suite('install', ['test/install'], ['control plane', 'Helm', 'image sources', "Karpenter's charts"]),
-  ...suite('chart', ['test/chart'], ['Helm', "Karpenter's charts"]),
+  ...suite('campaigns', ['test/campaigns'], ['control plane', 'AWS emulator', "Karpenter's charts"]),
   ...suite('release', ['test/release'], ['Helm', 'image sources', 'Terraform parser']),
+  ...suite('chart', ['test/chart'], ['Helm', "Karpenter's charts"]),
   ...suite('scenario', ['test/scenario']),
+  // Waits for pages as well, so it starts before what only computes.
+  ...suite('browser', ['test/browser']),
   ...suite('cli', ['test/cli']),
   ...suite('planner', ['test/planner']),
-  ...suite('browser', ['test/browser']),
   // Short ones last: they fill what the long ones leave.
   ...checksBeside.filter(({ countsTests }) => !countsTests),
 ];

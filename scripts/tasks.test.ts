@@ -1,9 +1,10 @@
-// Which failures count: a suite on real processes runs the files that failed once more, and says so.
+// Which failures count (a suite on real processes runs the files that failed once more, and says so), and how many run at
+// a time.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { runTasks, type Task } from './tasks.ts';
+import { lanesFor, runTasks, type Task } from './tasks.ts';
 
 let folder: string;
 let lines: string[];
@@ -67,4 +68,33 @@ test('a suite without a second try fails at the first', async () => {
   expect(await runTasks([suite(1, false)])).toBe(false);
   expect(readFileSync(calls(), 'utf8')).toBe('\n');
   expect(lines.at(-1)).toBe('3 passed, 1 failed');
+});
+
+/** Ends well once as many of its kind are under way as it was asked to wait for. */
+const companion = `
+const fs = require('node:fs');
+const [folder, own, together] = process.argv.slice(1);
+fs.writeFileSync(folder + '/started-' + own, '');
+const since = Date.now();
+const look = () => {
+  if (fs.readdirSync(folder).filter((name) => name.startsWith('started-')).length >= Number(together)) return;
+  if (Date.now() - since > 60_000) process.exit(1);
+  setTimeout(look, 20);
+};
+look();
+`;
+
+test('as many run at a time as there are lanes, and one beside them', { timeout: 90_000 }, async () => {
+  const tasks = ['a', 'b', 'c', 'd'].map(
+    (name): Task => ({
+      name,
+      command: [process.execPath, '-e', companion, '--', folder, name, '4'],
+      beside: name === 'd',
+    }),
+  );
+  expect(await runTasks(tasks, [], 3)).toBe(true);
+});
+
+test('a small machine has two lanes', () => {
+  expect([lanesFor(4 * 2 ** 30), lanesFor(8 * 2 ** 30)]).toEqual([2, 3]);
 });

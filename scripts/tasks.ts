@@ -1,10 +1,11 @@
-// Runs a list of commands, two at a time (the size of machine we plan for) and one beside them, shows one line each as it
-// ends with the time it took, prints the output of those that failed, and closes with the plain line `N passed, N failed`.
+// Runs a list of commands, some at a time and one beside them (two processors are the size of machine we plan for), shows
+// one line each as it ends with the time it took, prints the output of those that failed, and closes with the plain line
+// `N passed, N failed`.
 // A task that runs vitest adds the number of its tests; every other task counts as one. Suites that drive real processes
 // run files that failed once more and say so at the end.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import pc from 'picocolors';
 import type { ComponentName } from '../test/setup/components.ts';
@@ -39,7 +40,22 @@ interface VitestReport {
   numTotalTests: number;
 }
 
-export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boolean> {
+/**
+ * Suites on real components compute for a fifth to a third of their time, so two processors serve three of them. Each may
+ * take a gigabyte or two.
+ */
+export function lanesFor(memoryBytes: number): number {
+  return memoryBytes >= 7 * 2 ** 30 ? 3 : 2;
+}
+
+/** What this machine has, or the container that this process is in. */
+const ownMemory = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+
+export async function runTasks(
+  tasks: Task[],
+  notes: string[] = [],
+  lanes: number = lanesFor(ownMemory()),
+): Promise<boolean> {
   const reports = mkdtempSync(join(tmpdir(), 'kerf-tasks-'));
   const total: Outcome = { passed: 0, failed: 0, skipped: 0 };
   const triedTwice: string[] = [];
@@ -56,15 +72,15 @@ export async function runTasks(tasks: Task[], notes: string[] = []): Promise<boo
       for (let task = queue.shift(); task !== undefined; task = queue.shift())
         add(await runWithSecondTry(task, reports));
     };
-    // Suites on real components wait more than they compute: two at a time, and what needs nothing but processors takes
-    // what they leave, all of it once they have ended.
+    // What needs nothing but processors takes what the others leave, and two more lanes of theirs once they have ended.
     const beside = waiting.filter((task) => task.beside).map(withoutHaste);
     const others = waiting.filter((task) => !task.beside);
     const othersThenBeside = async (): Promise<void> => {
       await lane(others);
       await lane(beside);
     };
-    await Promise.all([othersThenBeside(), othersThenBeside(), lane(beside)]);
+    const more = Array.from({ length: lanes - 2 }, () => lane(others));
+    await Promise.all([othersThenBeside(), othersThenBeside(), ...more, lane(beside)]);
   }
   rmSync(reports, { recursive: true, force: true });
   for (const note of [...triedTwice, ...notes]) console.log(pc.yellow(note));
