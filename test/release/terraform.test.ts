@@ -17,7 +17,7 @@ const values = {
   data: {
     aws_caller_identity: { current: { account_id: account } },
     aws_partition: { current: { partition: 'aws', dns_suffix: 'amazonaws.com' } },
-    aws_region: { current: { name: 'eu-west-1' } },
+    aws_region: { current: { region: 'eu-west-1' } },
   },
 };
 
