@@ -169,6 +169,30 @@ describe('a bundle', () => {
     ]);
   });
 
+  test('an archive that was cut off gives what is there, and no half object', async () => {
+    const list = `apiVersion: v1\nkind: List\nitems:\n${['a', 'b']
+      .map(
+        (name) =>
+          `- apiVersion: karpenter.sh/v1\n  kind: NodePool\n  metadata: {name: ${name}}\n  spec:\n    template:\n      spec:\n        nodeClassRef:\n          name: default\n          group: karpenter.k8s.aws\n          kind: EC2NodeClass\n`,
+      )
+      .join('')}`;
+    const logs = '"running with swap on is not supported, please disable swap!"\n';
+    bundle('half', { 'nodes/i-0aaaaaaaaaaaaaaaa/messages': logs, 'objects/pools.yaml': list });
+    const tar = execFileSync('tar', ['-cf', '-', '-C', join(root, 'half'), 'nodes', 'objects']);
+    const end = tar.indexOf('name: default', tar.indexOf('name: b')) + 'name: default\n'.length;
+    const packed = gzipSync(tar);
+    const half = join(root, 'half.tar');
+    writeFileSync(half, tar.subarray(0, end));
+    writeFileSync(`${half}.gz`, gzipSync(tar.subarray(0, end)).subarray(0, -8));
+    writeFileSync(join(root, 'rest.tgz'), packed.subarray(0, packed.length - 20));
+    for (const path of [half, `${half}.gz`]) {
+      const { findings, input } = await json('--bundle', path);
+      expect(findings.map(({ id }) => id)).toEqual(['ami/swap-blocks-kubelet']);
+      expect(input.skipped).toEqual([{ path: 'objects/pools.yaml', reason: 'the archive is cut off in this file' }]);
+    }
+    expect((await json('--bundle', join(root, 'rest.tgz'))).findings).toHaveLength(1);
+  });
+
   test('of the log collector is read as text from one node', async () => {
     const folder = bundle('eks_i-0abc12345678_2026', {
       'kubelet/kubelet.log': '"running with swap on is not supported, please disable swap!"\n',

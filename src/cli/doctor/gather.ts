@@ -22,7 +22,7 @@ import { chunksOf } from '../manifests/chunks.ts';
 import { asMap, asText, isMap, type SyntaxProblem } from '../manifests/index.ts';
 import { manifestsIn } from '../manifests/parse.ts';
 import { ByteSource } from './bundle/byte-source.ts';
-import type { EntryItem, Skipped } from './bundle/entry.ts';
+import type { Entry, EntryItem, Skipped } from './bundle/entry.ts';
 import { LimitReached } from './bundle/entry.ts';
 import { encodingOf, utf8Of } from './bundle/text-encoding.ts';
 import { indentedItems, indentOf } from './indented-items.ts';
@@ -81,10 +81,10 @@ export class Gathering {
       return;
     }
     this.files += 1;
-    const { path, chunks } = item.entry;
+    const { path } = item.entry;
     const place = placeOf(path, bundleName);
     try {
-      await this.put(place, chunks);
+      await this.put(place, item.entry);
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
       if (thrown instanceof LimitReached) this.skipped.push({ path, reason: `the rest was not read: ${reason}` });
@@ -169,7 +169,7 @@ export class Gathering {
     return { evidence, skipped, notUnderstood, files, isLive };
   }
 
-  private async put(place: Place, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  private async put(place: Place, { chunks, isCutOff }: Entry): Promise<void> {
     const { path } = place;
     if (place.part === 'unknown') {
       this.notUnderstood.push({ path, reason: 'not a part of a bundle' });
@@ -179,7 +179,7 @@ export class Gathering {
       await this.addText({ source: this.isLive ? liveLog(path) : path, kind: 'log' }, chunks, 'logs');
     else if (place.part === 'cli') await this.addText({ source: path, kind: 'cli' }, chunks);
     else if (place.part === 'nodes') await this.addText({ source: path, kind: 'node' }, chunks, `node ${place.node}`);
-    else if (place.part === 'objects') await this.putObjects(path, chunks);
+    else if (place.part === 'objects') await this.putObjects(path, chunks, isCutOff);
     else {
       const text = await textOf(chunks);
       if (place.part === 'facts') this.facts = { ...asMap(JSON.parse(text)), ...this.facts };
@@ -188,20 +188,20 @@ export class Gathering {
   }
 
   /** A List in JSON and a long file in YAML, item by item; anything else as a whole. */
-  private async putObjects(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  private async putObjects(path: string, chunks: AsyncIterable<Uint8Array>, isCutOff = () => false): Promise<void> {
     const source = new ByteSource(chunks);
     const bytes = await source.peek(longFile);
     const head = decoder.decode(bytes.subarray(0, 4096));
     const isJson = /^\s*[{[]/.test(head) && !/^\s*\{\{/.test(head);
     if (isJson && listHead.test(head)) await this.putJsonList(path, head, source);
-    else if (isJson || bytes.length < longFile || encodingOf(bytes) !== 'utf-8')
+    else if (isJson || (bytes.length < longFile && !isCutOff()) || encodingOf(bytes) !== 'utf-8')
       this.addObjects(path, await textOf(source.all()));
-    else await this.putLongYaml(path, source);
+    else await this.putYamlPieces(path, source, isCutOff);
   }
 
-  private async putLongYaml(path: string, source: ByteSource): Promise<void> {
+  private async putYamlPieces(path: string, source: ByteSource, isCutOff: () => boolean): Promise<void> {
     let isBroken = false;
-    for await (const chunk of yamlPieces(source.all()))
+    for await (const chunk of yamlPieces(source.all(), isCutOff))
       for (const { value, problems } of manifestsIn(path, chunk)) {
         const line = chunk.lineOffset + (chunk.text.startsWith('---') ? 2 : 1);
         // A copy: what is cut out of a text keeps all of it in memory.

@@ -8,12 +8,16 @@ const longestPiece = 64 * 1024 ** 2;
 /** A List whose items stand at this depth; what comes before the first is its head. */
 const listHead = /^(?:---[^\n]*\n)?(?:(?:#[^\n]*|[a-z]\w*:[^\n]*|[ ]+[^\n]*)?\r?\n)*?items:[ \t]*\r?\n( *)- /;
 
-export async function* yamlPieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk> {
+/** Half an object would be one that lacks fields: the last piece of what was cut off is left out. */
+export async function* yamlPieces(
+  chunks: AsyncIterable<Uint8Array>,
+  isCutOff: () => boolean = () => false,
+): AsyncGenerator<Chunk> {
   const decoder = new TextDecoder();
   const cutter = new Cutter();
   for await (const chunk of chunks) yield* cutter.push(decoder.decode(chunk, { stream: true }));
   yield* cutter.push(decoder.decode());
-  yield* cutter.end();
+  if (!isCutOff()) yield* cutter.end();
 }
 
 class Cutter {

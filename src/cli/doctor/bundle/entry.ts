@@ -4,6 +4,8 @@ export interface Entry {
   /** With forward slashes, without a leading one. */
   path: string;
   chunks: AsyncIterable<Uint8Array>;
+  /** Whether its end is missing, once its chunks were read: an archive that was cut off. */
+  isCutOff?: () => boolean;
 }
 
 /** Something that was not read, and why. */

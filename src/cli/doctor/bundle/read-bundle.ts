@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createGunzip } from 'node:zlib';
+import { constants, createGunzip } from 'node:zlib';
 import { KerfError, messageOf } from '../../../base/index.ts';
 import { ByteSource } from './byte-source.ts';
 import { Budget, type Entry, type EntryItem, LimitReached, type Limits } from './entry.ts';
@@ -78,7 +78,11 @@ async function* opened(items: AsyncIterable<EntryItem>, budget: Budget, depth: n
   }
 }
 
-async function* openedEntry({ path, chunks }: Entry, budget: Budget, depth: number): AsyncGenerator<EntryItem> {
+async function* openedEntry(
+  { path, chunks, ...rest }: Entry,
+  budget: Budget,
+  depth: number,
+): AsyncGenerator<EntryItem> {
   const source = new ByteSource(chunks);
   const head = await source.peek(512);
   const inner = isGzip(head) ? new ByteSource(unpacked(source.all(), budget)) : source;
@@ -93,7 +97,7 @@ async function* openedEntry({ path, chunks }: Entry, budget: Budget, depth: numb
   if (!hasGoodChecksum(start)) {
     if (Buffer.from(head).toString('latin1', 0, 4) === 'PK\u0003\u0004')
       yield { kind: 'skipped', skipped: { path, reason: 'a zip inside; unpack it first' } };
-    else yield { kind: 'entry', entry: { path: path.replace(/\.gz$/, ''), chunks: inner.all() } };
+    else yield { kind: 'entry', entry: { ...rest, path: path.replace(/\.gz$/, ''), chunks: inner.all() } };
     return;
   }
   if (depth >= budget.limits.depth) {
@@ -113,7 +117,8 @@ function under(folder: string, item: EntryItem): EntryItem {
 const isGzip = (head: Uint8Array): boolean => head[0] === 0x1f && head[1] === 0x8b;
 
 async function* unpacked(packed: AsyncIterable<Uint8Array>, budget: Budget): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip();
+  // What was cut off gives what is there.
+  const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
   let given = 0;
   let taken = 0;
   const feeding = (async () => {

@@ -40,7 +40,7 @@ export async function* readTar(source: ByteSource, budget: Budget): AsyncGenerat
     else if (path === undefined || path === '') yield skip(name, 'its path leaves the bundle');
     else {
       const body = new Body(source, size, budget);
-      yield { kind: 'entry', entry: { path, chunks: body } };
+      yield { kind: 'entry', entry: { path, chunks: body, isCutOff: () => body.isCutOff } };
       await passOver(source, padded(size) - body.taken);
       if (body.isCutOff) {
         yield skip(path, 'the archive is cut off in this file');
