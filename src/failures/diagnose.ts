@@ -146,8 +146,12 @@ function outcomeOf(
 }
 
 function sorted(findings: readonly Finding[], order: ReadonlyMap<FailureId, number>): Finding[] {
-  const rank = ({ severity, confidence, id }: Finding): number =>
-    severities.indexOf(severity) * 1e6 + confidences.indexOf(confidence) * 1e4 + (order.get(id) ?? 0);
+  // Of equals, what other trouble follows from comes first.
+  const rank = ({ severity, confidence, consequences, id }: Finding): number =>
+    severities.indexOf(severity) * 1e6 +
+    (consequences === undefined ? 1e5 : 0) +
+    confidences.indexOf(confidence) * 1e4 +
+    (order.get(id) ?? 0);
   return [...findings].sort((a, b) => rank(a) - rank(b));
 }
 

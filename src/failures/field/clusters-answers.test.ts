@@ -2,7 +2,7 @@
 // namespace. Healthy clusters with such evidence stay healthy, broken ones are still named.
 import { expect, test } from 'vitest';
 import { diagnoseCase, minutesAgo, object } from '../case.testing.ts';
-import { add, event, expectCauses, get, healthy, waitingPod } from './field.testing.ts';
+import { add, event, expectCauses, get, healthy, unregistered, waitingPod } from './field.testing.ts';
 
 const listings = 'iam-list-attached-role-policies';
 const policies = (...names: string[]): object => ({
@@ -118,4 +118,35 @@ test('a network that does not come up within minutes is named, however rarely th
     diagnoseCase({ texts: { 'nodes/i-0abc/journal.txt': text } }).findings.map(({ id }) => id);
   expect(ids(waits('24') + waits('34'))).toEqual(['init/cni-not-initialised']);
   expect(ids(waits('24') + waits('25'))).toEqual([]);
+});
+
+test('two budgets on one pod keep its node, whatever they allow', () => {
+  const cluster = healthy();
+  const budget = (name: string): object =>
+    object(
+      'PodDisruptionBudget',
+      name,
+      {
+        spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'db' } } },
+        status: { disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2, expectedPods: 3 },
+      },
+      'shop',
+    );
+  const why = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+  add(cluster, budget('db'), budget('all'));
+  expectCauses(cluster, []);
+  expectCauses(add(cluster, event('e1', 'Pod', 'db-0', 'FailedEviction', why)), ['disruption/pdb-blocks']);
+});
+
+test('what stops nodes comes before what is refused beside it', () => {
+  const refusal = `{"level":"ERROR","time":"2026-03-01T11:58:00Z","logger":"controller","message":"Reconciler error","controller":"instanceprofile.garbagecollection","error":"listing instance profiles, operation error IAM: ListInstanceProfiles, https response error StatusCode: 403, api error AccessDenied: User: arn:aws:sts::111122223333:assumed-role/KarpenterController/17 is not authorized to perform: iam:ListInstanceProfiles on resource: arn:aws:iam::111122223333:instance-profile/"}\n`;
+  const cluster = add(healthy({ nodes: 0 }), unregistered('default-x1'));
+  cluster.aws['eks-list-access-entries'].accessEntries = [];
+  cluster.texts['logs/karpenter.log'] = refusal;
+  const { findings } = diagnoseCase(cluster);
+  expect(findings.map(({ id }) => id)).toEqual([
+    'registration/node-role-not-mapped',
+    'iam/controller-permission-missing',
+  ]);
+  expect(findings[0]?.consequences?.map(({ id }) => id)).toEqual(['registration/undiagnosed-timeout']);
 });

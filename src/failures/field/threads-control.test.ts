@@ -230,6 +230,11 @@ const named: readonly [FailureId, Where, string][] = [
     'cli',
     '│ Error: Get "http://localhost/api/v1/namespaces/karpenter": dial tcp [::1]:80: connect: connection refused\n│   with kubernetes_namespace.karpenter,',
   ],
+  [
+    'helm/namespace-moved',
+    'cli',
+    '$ helm uninstall karpenter -n karpenter && helm install karpenter oci://public.ecr.aws/karpenter/karpenter --version 1.0.6 -n kube-system\n$ kubectl -n kube-system logs deploy/karpenter | tail -1\n{"level":"ERROR","time":"2025-08-25T06:14:55.421Z","logger":"controller","message":"ec2 api connectivity check failed","error":"operation error STS: AssumeRoleWithWebIdentity, https response error StatusCode: 403, RequestID: 1e7d, api error AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"}\n$ aws iam get-role --role-name KarpenterControllerRole --query \'Role.AssumeRolePolicyDocument.Statement[0].Condition\'\n{"StringEquals": {"oidc.eks.us-east-1.amazonaws.com/id/X:sub": "system:serviceaccount:karpenter:karpenter"}}',
+  ],
 ];
 
 const calm: readonly [Where, string][] = [
@@ -264,6 +269,14 @@ const calm: readonly [Where, string][] = [
   [
     'log',
     '{"level":"DEBUG","time":"2026-02-01T01:00:00.001Z","logger":"controller","message":"could not schedule pod","Pod":{"name":"a","namespace":"b"},"error":"incompatible with nodepool \\"x\\", did not tolerate taint (taint=gpu:NoSchedule)"}\n{"level":"INFO","time":"2026-02-01T01:00:10.001Z","logger":"controller","message":"created nodeclaim","NodeClaim":{"name":"x-1"}}\n{"level":"INFO","time":"2026-02-01T01:01:10.001Z","logger":"controller","message":"initialized nodeclaim","NodeClaim":{"name":"x-1"}}',
+  ],
+  [
+    'log',
+    '{"level":"ERROR","time":"2026-02-01T01:00:00.001Z","logger":"controller","message":"Reconciler error","controller":"nodeclaim.lifecycle","error":"launching nodeclaim, creating instance, creating fleet request, operation error EC2: CreateFleet, exceeded maximum number of attempts, 3, https response error StatusCode: 503, RequestID: 1, api error RequestLimitExceeded: Request limit exceeded."}\n{"level":"INFO","time":"2026-02-01T01:00:10.001Z","logger":"controller","message":"launched nodeclaim","NodeClaim":{"name":"x-1"}}\n{"level":"INFO","time":"2026-02-01T01:01:10.001Z","logger":"controller","message":"registered nodeclaim","NodeClaim":{"name":"x-1"}}',
+  ],
+  [
+    'log',
+    '{"level":"INFO","time":"2026-02-01T01:00:00.001Z","logger":"controller","message":"initiating delete from interruption message","queue":"prod","messageKind":"spot_interrupted","NodeClaim":{"name":"x-0"}}\n{"level":"INFO","time":"2026-02-01T01:00:01.001Z","logger":"controller","message":"tainted node","Node":{"name":"ip-1"}}\n{"level":"INFO","time":"2026-02-01T01:01:10.001Z","logger":"controller","message":"deleted node","Node":{"name":"ip-1"}}\n{"level":"ERROR","time":"2026-02-01T01:01:11.001Z","logger":"controller","message":"Reconciler error","controller":"node.termination","error":"getting nodeclaim, not found"}',
   ],
 ];
 

@@ -270,22 +270,102 @@ const named: readonly [FailureId, Where, string][] = [
     'asked',
     'Warning  FailedScheduling  13s (x7 over 2m)  karpenter  Failed to schedule pod, incompatible with nodepool "gpu", daemonset overhead={"cpu":"455m","memory":"664Mi","pods":"7"}, no instance type which had enough resources and the required offering met the scheduling requirements',
   ],
+  [
+    'registration/node-role-not-mapped',
+    'cli',
+    '$ aws eks list-access-entries --cluster-name prod --query accessEntries --output text\narn:aws:iam::111122223333:role/AWSReservedSSO_Admin\n$ kubectl get nodeclaim\nNAME            TYPE        CAPACITY    ZONE         NODE   READY     AGE\ndefault-2wjhl   m6i.large   on-demand   us-east-1b          Unknown   13m\n$ aws ec2 get-console-output --instance-id i-0aaa --latest --output text | tail -2\n[   20.1] kubelet[1710]: E0411 10:01:02.120 1710 kubelet_node_status.go:107] "Unable to register node with API server" err="Unauthorized" node="ip-10-1-2-3.ec2.internal"',
+  ],
+  [
+    'registration/node-role-not-mapped',
+    'asked',
+    'eks-bootstrap INFO: complete!\n...\nFailed to contact API server when waiting for CSINode publishing: Unauthorized\nFailed to contact API server when waiting for CSINode publishing: Unauthorized\nkein Node sichtbar mit kubectl get nodes, Instanz läuft aber',
+  ],
+  [
+    'registration/node-role-not-mapped',
+    'node',
+    'Apr 02 10:10:10 ip-10-0-7-7 kubelet[1999]: E0402 10:10:10.1 1999 kubelet_node_status.go:544] "Error updating node status, will retry" err="error getting node \\"ip-10-0-7-7\\": nodes \\"ip-10-0-7-7\\" is forbidden: User \\"system:node:i-0abc\\" cannot get resource \\"nodes\\" in API group \\"\\" at the cluster scope: node \'i-0abc\' cannot read \'ip-10-0-7-7\', only its own Node object"',
+  ],
+  [
+    'registration/api-server-unreachable',
+    'node',
+    'Apr 02 10:10:10 ip-10-0-7-7 kubelet[1999]: E0402 10:10:10.1 1999 kubelet_node_status.go:107] "Unable to register node with API server" err="Post \\"https://AAAA.yl4.us-east-1.eks.amazonaws.com/api/v1/nodes\\": tls: failed to verify certificate: x509: certificate signed by unknown authority" node="ip-10-0-7-7"',
+  ],
+  [
+    'ami/containerd-config-missing',
+    'node',
+    '[   17.2] cloud-init[1811]: /var/lib/cloud/instance/scripts/part-001: line 9: /etc/eks/bootstrap.sh: No such file or directory\n[   17.4] cloud-init[1811]: 2026-02-02 02:02:02,222 - util.py[WARNING]: Failed running /var/lib/cloud/instance/scripts/part-001 [127]',
+  ],
+  [
+    'init/gpu-device-plugin-missing',
+    'cli',
+    '$ kubectl describe node ip-10-0-3-3.ec2.internal | grep -A8 Allocatable\nAllocatable:\n  cpu:                3920m\n  memory:             14966Mi\n  nvidia.com/gpu:     0\n  pods:               29\n$ kubectl describe nodeclaim gpu-x1 | grep -i registered\n    Message:               Resource "nvidia.com/gpu" was requested but not registered',
+  ],
+  [
+    'init/startup-taint-not-removed',
+    'cli',
+    '$ kubectl describe nodeclaim default-9xk2t | tail -8\n  Normal  Unconsolidatable  4m  karpenter  Node isn\'t initialized\nConditions:\n    Message:               StartupTaint "ebs.csi.aws.com/agent-not-ready:NoExecute" still exists\n    Reason:                StartupTaintsExist\n    Status:                Unknown\n    Type:                  Initialized',
+  ],
+  [
+    'scheduling/limit-unit-mistake',
+    'asked',
+    'spec:\n  limits:\n    cpu: 2000m\n    memory: 4Gi\nkubectl describe: all available instance types exceed limits for nodepool: "default"',
+  ],
+  [
+    'scheduling/no-usable-nodepool',
+    'log',
+    '{"level":"ERROR","time":"2026-04-01T10:00:00.000Z","logger":"controller","message":"skipping, nodepool requirements filtered out all instance types","commit":"1ad0d78","controller":"provisioner","NodePool":{"name":"default"}}\n{"level":"INFO","time":"2026-04-01T10:00:00.001Z","logger":"controller","message":"no dynamic nodepools found","controller":"provisioner"}\n{"level":"INFO","time":"2026-04-01T10:10:00.001Z","logger":"controller","message":"no dynamic nodepools found","controller":"provisioner"}',
+  ],
+  [
+    'scheduling/launch-rejected-by-provider',
+    'log',
+    '{"level":"ERROR","time":"2026-04-01T10:00:00.000Z","logger":"controller","message":"failed launching nodeclaim","NodeClaim":{"name":"a-1"},"error":"creating instance, creating fleet request, operation error EC2: CreateFleet, https response error StatusCode: 400, RequestID: 1, api error InvalidParameterValue: Invalid IAM Instance Profile name"}\n{"level":"ERROR","time":"2026-04-01T10:05:00.000Z","logger":"controller","message":"failed launching nodeclaim","NodeClaim":{"name":"a-2"},"error":"creating instance, creating fleet request, operation error EC2: CreateFleet, https response error StatusCode: 400, RequestID: 2, api error InvalidParameterValue: Invalid IAM Instance Profile name"}',
+  ],
+  [
+    'net/discovery-tag-missing',
+    'asked',
+    '{"level":"ERROR","time":"2026-04-01T10:00:00.000Z","logger":"controller","message":"Reconciler error","controller":"nodeclass","EC2NodeClass":{"name":"default"},"error":"no security groups exist given constraints"}',
+  ],
+  [
+    'disruption/pdb-blocks',
+    'cli',
+    '$ kubectl drain ip-10-0-1-1 --ignore-daemonsets\nevicting pod shop/cache-0\nerror when evicting pods/"cache-0" -n "shop" (will retry after 5s): Cannot evict pod as it would violate the pod\'s disruption budget.\nerror when evicting pods/"cache-0" -n "shop" (will retry after 5s): Cannot evict pod as it would violate the pod\'s disruption budget.',
+  ],
+  [
+    'disruption/budget-zero-in-force',
+    'asked',
+    'Normal  DisruptionBlocked  3m (x30 over 10h)  karpenter  No allowed disruptions for disruption reason Underutilized due to blocking budget',
+  ],
+  [
+    'termination/drain-never-completes',
+    'log',
+    '{"level":"DEBUG","time":"2026-04-01T10:00:00.000Z","logger":"controller","message":"waiting on drain","Node":{"name":"ip-1"}}\nWarning FailedDraining 3m (x300 over 10h) karpenter Failed to drain node, 2 pods are waiting to be evicted',
+  ],
+  [
+    'storage/in-tree-driver-limits-unknown',
+    'log',
+    '{"level":"ERROR","time":"2026-04-01T10:00:00.000Z","logger":"controller","message":"PersistentVolume source \'AWSElasticBlockStore\' uses an in-tree storage plugin which is unsupported by Karpenter and is currently being deprecated by Kubernetes. Scale-ups may fail because Karpenter will not discover driver limits.","PersistentVolume":{"name":"pv-1"}}',
+  ],
 ];
 
 const calm: readonly [Where, string][] = [
-  [
-    'log',
-    '{"level":"ERROR","time":"2026-02-01T01:00:00.001Z","logger":"controller","message":"Reconciler error","controller":"nodeclaim.lifecycle","error":"launching nodeclaim, creating instance, creating fleet request, operation error EC2: CreateFleet, exceeded maximum number of attempts, 3, https response error StatusCode: 503, RequestID: 1, api error RequestLimitExceeded: Request limit exceeded."}\n{"level":"INFO","time":"2026-02-01T01:00:10.001Z","logger":"controller","message":"launched nodeclaim","NodeClaim":{"name":"x-1"}}\n{"level":"INFO","time":"2026-02-01T01:01:10.001Z","logger":"controller","message":"registered nodeclaim","NodeClaim":{"name":"x-1"}}',
-  ],
-  [
-    'log',
-    '{"level":"INFO","time":"2026-02-01T01:00:00.001Z","logger":"controller","message":"initiating delete from interruption message","queue":"prod","messageKind":"spot_interrupted","NodeClaim":{"name":"x-0"}}\n{"level":"INFO","time":"2026-02-01T01:00:01.001Z","logger":"controller","message":"tainted node","Node":{"name":"ip-1"}}\n{"level":"INFO","time":"2026-02-01T01:01:10.001Z","logger":"controller","message":"deleted node","Node":{"name":"ip-1"}}\n{"level":"ERROR","time":"2026-02-01T01:01:11.001Z","logger":"controller","message":"Reconciler error","controller":"node.termination","error":"getting nodeclaim, not found"}',
-  ],
   [
     'asked',
     'Release "karpenter" has been upgraded. Happy Helming!\nNAME: karpenter\nLAST DEPLOYED: Tue Feb  3 10:11:12 2026\nNAMESPACE: kube-system\nSTATUS: deployed\nREVISION: 7\nTEST SUITE: None',
   ],
   ['asked', 'Error from server (NotFound): deployments.apps "frontend" not found'],
+  ['cli', 'Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress'],
+  [
+    'log',
+    '2026-02-01T01:00:00Z ERROR checkout payment declined status=403 forbidden user=42\njava.net.SocketTimeoutException: connect timed out\n\tat java.base/java.net.PlainSocketImpl.socketConnect(Native Method)\n\tat com.acme.Checkout.pay(Checkout.java:88)',
+  ],
+  [
+    'log',
+    "I0201 01:00:00.1 1 event.go:377] Event(v1.ObjectReference{Kind:\"Pod\"}): type: 'Warning' reason: 'FailedScheduling' 0/3 nodes are available: 3 Insufficient cpu.\nI0201 01:00:45.1 1 event.go:377] Event(v1.ObjectReference{Kind:\"Pod\"}): type: 'Normal' reason: 'Scheduled' Successfully assigned shop/web-1 to ip-10-0-1-1",
+  ],
+  [
+    'log',
+    '{"level":"INFO","time":"2026-04-01T09:59:00.000Z","logger":"controller","message":"created nodeclaim","NodeClaim":{"name":"x-1"}}\n{"level":"ERROR","time":"2026-04-01T10:00:00.000Z","logger":"controller","message":"could not schedule pod","Pod":{"name":"a","namespace":"b"},"error":"no instance type has enough resources"}\n{"level":"INFO","time":"2026-04-01T10:00:30.000Z","logger":"controller","message":"found provisionable pod(s)","Pods":"b/a"}\n{"level":"INFO","time":"2026-04-01T10:00:31.000Z","logger":"controller","message":"launched nodeclaim","NodeClaim":{"name":"x-2"}}\n{"level":"INFO","time":"2026-04-01T10:01:31.000Z","logger":"controller","message":"initialized nodeclaim","NodeClaim":{"name":"x-2"}}',
+  ],
 ];
 
 reportsAreRead(named, calm);

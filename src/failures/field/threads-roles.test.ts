@@ -185,17 +185,30 @@ const named: readonly [FailureId, Where, string][] = [
     'log',
     '{"level":"ERROR","time":"2026-02-01T01:00:00.001Z","logger":"controller","message":"failed launching nodeclaim","NodeClaim":{"name":"a"},"error":"creating instance, with fleet error(s), AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.; InsufficientFreeAddressesInSubnet: There are not enough free addresses in subnet \'subnet-0783288fba3453a60\' to satisfy the requested number of instances."}\n{"level":"ERROR","time":"2026-02-01T01:05:00.001Z","logger":"controller","message":"failed launching nodeclaim","NodeClaim":{"name":"b"},"error":"creating instance, with fleet error(s), AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.; InsufficientFreeAddressesInSubnet: There are not enough free addresses in subnet \'subnet-0783288fba3453a60\' to satisfy the requested number of instances."}',
   ],
+  [
+    'iam/node-role-policies-missing',
+    'node',
+    'cloud-init[1700]: An error occurred (AccessDeniedException) when calling the DescribeCluster operation: User: arn:aws:sts::111122223333:assumed-role/KarpenterNodeRole-prod/i-0f1e2d3c4b5a69788 is not authorized to perform: eks:DescribeCluster on resource: arn:aws:eks:us-east-1:111122223333:cluster/prod\ncloud-init[1700]: Exited with error on line 361',
+  ],
+  [
+    'interruption/events-not-delivered',
+    'log',
+    '{"level":"ERROR","time":"2026-04-01T10:00:00.000Z","logger":"controller","message":"Reconciler error","controller":"interruption","error":"creating sqs provider, operation error SQS: GetQueueUrl, https response error StatusCode: 403, RequestID: 1, api error AccessDenied: User: arn:aws:sts::1:assumed-role/k/1 is not authorized to perform: sqs:getqueueurl on resource: arn:aws:sqs:eu-west-1:111122223333:prod"}',
+  ],
 ];
 
 const calm: readonly [Where, string][] = [
-  ['cli', 'Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress'],
   [
-    'log',
-    '2026-02-01T01:00:00Z ERROR checkout payment declined status=403 forbidden user=42\njava.net.SocketTimeoutException: connect timed out\n\tat java.base/java.net.PlainSocketImpl.socketConnect(Native Method)\n\tat com.acme.Checkout.pay(Checkout.java:88)',
+    'node',
+    '[    2.1] systemd[1]: Started Journal Service.\n[   10.0] cloud-init[1601]: Cloud-init v. 22.2.2 running \'modules:final\' at Wed, 10 Jun 2026 13:44:01 +0000. Up 10.0 seconds.\n[   12.0] nodeadm[1650]: {"level":"info","msg":"Finished post-launch tasks"}\n[   12.2] kubelet[1700]: I0610 13:44:05.1 1700 kubelet_node_status.go:79] "Successfully registered node" node="ip-10-0-1-1"\nAmazon Linux 2023.7\nip-10-0-1-1 login:',
   ],
   [
-    'log',
-    "I0201 01:00:00.1 1 event.go:377] Event(v1.ObjectReference{Kind:\"Pod\"}): type: 'Warning' reason: 'FailedScheduling' 0/3 nodes are available: 3 Insufficient cpu.\nI0201 01:00:45.1 1 event.go:377] Event(v1.ObjectReference{Kind:\"Pod\"}): type: 'Normal' reason: 'Scheduled' Successfully assigned shop/web-1 to ip-10-0-1-1",
+    'asked',
+    '# terraform apply\naws_eks_access_entry.node: Creating...\naws_eks_access_entry.node: Creation complete after 1s [id=prod:arn:aws:iam::111122223333:role/KarpenterNodeRole-prod]\nApply complete! Resources: 12 added, 0 changed, 0 destroyed.',
+  ],
+  [
+    'asked',
+    '$ kubectl get events -A | tail -4\nshop   12s   Warning  FailedScheduling  pod/web-1  0/3 nodes are available: 3 Insufficient cpu.\nshop   11s   Normal   Nominated         pod/web-1  Pod should schedule on: nodeclaim/default-x1\nshop   2s    Normal   Scheduled         pod/web-1  Successfully assigned shop/web-1 to ip-10-0-1-1',
   ],
 ];
 

@@ -11,6 +11,10 @@ import { olderThan } from './usage.ts';
 /** New pods are ready by then, or something is wrong with them. */
 const rolloutMs = 10 * 60_000;
 
+/** Evictions of such a pod are refused whatever its budgets say. */
+const twoBudgets =
+  /\bpod\b.{0,60} has (?:more than one PodDisruptionBudget|multiple PDBs)|pod has more than one PodDisruptionBudget/i;
+
 export const pdbBlocks: Failure = {
   id: 'disruption/pdb-blocks',
   severity: 'medium',
@@ -52,8 +56,8 @@ export const pdbBlocks: Failure = {
       where: ['asked'],
     },
     {
-      words: ['more than one poddisruptionbudget'],
-      pattern: /(?:pod has|This pod has) more than one PodDisruptionBudget/i,
+      words: ['more than one poddisruptionbudget', 'multiple pdbs'],
+      pattern: twoBudgets,
       evenWhenWell: true,
     },
   ],
@@ -71,6 +75,7 @@ export const pdbBlocks: Failure = {
     if (named.length > 0 && blocking.length === 0) return [];
     if (
       named.length === 0 &&
+      !sightings.some(({ sign }) => sign.pattern === twoBudgets) &&
       objects.isCollected('PodDisruptionBudget') &&
       !objects.of('PodDisruptionBudget').some(allowsNothing)
     )

@@ -130,7 +130,10 @@ export const controllerPermissionMissing: Failure = {
   fromText: (sightings, evidence) => [
     {
       ...foundIn(sightings, { summary: summaryOf(sightings), fix: fixFor(sightings, evidence) }),
-      explains: actionsOf(sightings).flatMap((action) => lookups.find(([pattern]) => pattern.test(action))?.[1] ?? []),
+      explains: [
+        ...(isAside(actionsOf(sightings)) ? [] : launching),
+        ...actionsOf(sightings).flatMap((action) => lookups.find(([pattern]) => pattern.test(action))?.[1] ?? []),
+      ],
     },
   ],
   check({ objects }): Found[] {
@@ -145,6 +148,7 @@ export const controllerPermissionMissing: Failure = {
           confidence: 'certain',
           summary: `The controller's role may not call ec2:${action}: EC2NodeClass ${nodeClass.name} failed its dry run.`,
           objects: [refOf(nodeClass)],
+          explains: launching,
           evidence: [conditionItem(nodeClass, validation)],
           fix: [
             statementFor([`ec2:${action}`]),
@@ -154,12 +158,23 @@ export const controllerPermissionMissing: Failure = {
       ];
     });
   },
-  explains: [
-    'scheduling/launch-rejected-by-provider',
-    'crd/nodepool-not-ready-because-nodeclass',
-    'scheduling/no-usable-nodepool',
-  ],
 };
+
+/** What follows where an action is missing that launches need. */
+const launching = [
+  'scheduling/launch-rejected-by-provider',
+  'crd/nodepool-not-ready-because-nodeclass',
+  'scheduling/no-usable-nodepool',
+];
+
+/** Refused, too, but in no launch's way: cleaning up, prices, interruptions. */
+const isAside = (actions: readonly string[]): boolean =>
+  actions.length > 0 &&
+  actions.every((action) =>
+    /^(?:iam:ListInstanceProfiles|iam:DeleteInstanceProfile|pricing:\w+|ec2:DescribeSpotPriceHistory|sqs:\w+)$/i.test(
+      action,
+    ),
+  );
 
 function actionsOf(sightings: readonly Sighting[]): string[] {
   const named = allCaught(sightings, 'action');

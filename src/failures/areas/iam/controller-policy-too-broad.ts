@@ -82,7 +82,7 @@ export const controllerPolicyTooBroad: Failure = {
 };
 
 const fixFor = (evidence: Evidence, role: string, policies: readonly string[]): string[] => [
-  `kerf iam policy --cluster-name ${clusterName(evidence)}  # prints the policy scoped by tags; attach it first`,
+  `kerf iam policy --cluster ${clusterName(evidence)}  # prints the policy scoped by tags; attach it first`,
   ...policies
     .filter((policy) => broad.test(policy))
     .map((policy) => `aws iam detach-role-policy --role-name ${role} --policy-arn arn:aws:iam::aws:policy/${policy}`),

@@ -95,7 +95,10 @@ export const ebsKmsKeyDenied: Failure = {
 const keyOf = (evidence: Evidence): string | undefined => volumeKeys(evidence)[0]?.name ?? defaultKey(evidence);
 
 function fixFor(evidence: Evidence, key: string | undefined): string[] {
-  const account = accountOf(evidence) ?? '$(aws sts get-caller-identity --query Account --output text)';
+  const account =
+    accountOf(evidence) ??
+    /^arn:aws[\w-]*:kms:[\w-]*:(\d{12}):/.exec(key ?? '')?.[1] ??
+    '$(aws sts get-caller-identity --query Account --output text)';
   const id = key ?? '$(aws ec2 get-ebs-default-kms-key-id --query KmsKeyId --output text)';
   return addStatement(id, { account, region: regionOf(evidence) });
 }

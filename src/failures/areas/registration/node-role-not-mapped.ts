@@ -33,8 +33,9 @@ export const nodeRoleNotMapped: Failure = {
         /ARN is not mapped: (?<arn>arn:\S+:(?:role|assumed-role)\/[\w+=,.@/-]+)|access denied.{0,120}(?<arn2>arn:aws[\w-]*:iam::\d+:role\/\S+).{0,60}is not mapped|access denied.{0,60}(?:ARN|Identity) is not mapped/i,
     },
     {
-      words: ['is not allowed to modify node'],
-      pattern: /nodes "(?<node>[^"]+)" is forbidden: node "(?<as>[^"]*)" is not allowed to modify node/i,
+      words: ['is not allowed to modify node', 'only its own node object'],
+      pattern:
+        /nodes "(?<node>[^"]+)" is forbidden: node "(?<as>[^"]*)" is not allowed to modify node|node ['"](?<as2>[^'"]*)['"] cannot read ['"](?<node2>[^'"]+)['"], only its own Node object/i,
       until: ['registered'],
     },
   ],
@@ -42,7 +43,7 @@ export const nodeRoleNotMapped: Failure = {
     const arn = aroundOf(sightings, /not mapped: (arn:aws[\w-]*:iam::\d+:role\/[\w+=,.@/-]+)/);
     const roles = nodeRoles(evidence).map(({ role }) => role);
     const role = arn?.split('/').at(-1) ?? (roles.length === 1 ? roles[0] : undefined);
-    const isName = sightings.every(({ groups }) => groups['node'] !== undefined);
+    const isName = sightings.every(({ groups }) => (groups['node'] ?? groups['node2']) !== undefined);
     return [
       {
         ...foundIn(sightings, {

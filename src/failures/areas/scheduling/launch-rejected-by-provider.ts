@@ -7,7 +7,11 @@ import { conditionOf } from '../../objects.ts';
 /** What to do about codes that have no entry of their own. */
 const advice: readonly [RegExp, string][] = [
   [
-    /VcpuLimitExceeded|MaxSpotInstanceCountExceeded|InstanceLimitExceeded/,
+    /MaxSpotInstanceCountExceeded/,
+    'aws service-quotas request-service-quota-increase --service-code ec2 --quota-code L-34B43A08 --desired-value 1000  # spot requests of standard instances; or allow on-demand in the NodePool',
+  ],
+  [
+    /VcpuLimitExceeded|InstanceLimitExceeded/,
     'aws service-quotas request-service-quota-increase --service-code ec2 --quota-code L-1216C47A --desired-value 1000  # running on-demand standard instances; L-34B43A08 is that of spot',
   ],
   [

@@ -120,10 +120,10 @@ export const crdMissingOrMismatched: Failure = {
   explains: ['scheduling/no-usable-nodepool', 'crd/removed-api-version'],
 };
 
-/** Some of the autoscaler's definitions and no others: asked for by name, so that the rest is not absent. */
+/** One of the autoscaler's definitions and nothing else was asked for by name: the others are not absent. */
 function isWholeListing({ objects }: Evidence): boolean {
-  const own = objects.of('CustomResourceDefinition').filter(({ name }) => /\.karpenter\.(?:sh|k8s\.aws)$/.test(name));
-  return own.length === 0 || own.length < objects.of('CustomResourceDefinition').length;
+  const all = objects.of('CustomResourceDefinition');
+  return all.length !== 1 || all.every(({ name }) => !/\.karpenter\.(?:sh|k8s\.aws)$/.test(name));
 }
 
 function fixFor(evidence: Evidence): string[] {

@@ -37,6 +37,13 @@ export const drainNeverCompletes: Failure = {
       confidence: 'possible',
     },
     {
+      words: ['faileddraining'],
+      pattern: /FailedDraining \S+ \(x\d{2,} over \d+[hd]\b/i,
+      where: ['log'],
+      until: ['nodeDeleted'],
+      confidence: 'likely',
+    },
+    {
       words: ['waiting to be evicted'],
       pattern: /(?<count>\d+) pods? (?:are|is) waiting to be evicted/i,
       where: ['log'],
