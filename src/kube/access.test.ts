@@ -134,7 +134,10 @@ test('without any configuration the error says what was looked at', async () => 
     message: expect.stringContaining('/nowhere/.kube/config does not exist'),
   });
   await expect(find({ env: { KUBECONFIG: '/nowhere/a:/nowhere/b' } })).rejects.toThrow('/nowhere/a:/nowhere/b');
-  await expect(find({ kubeconfig: '/nowhere/a' })).rejects.toMatchObject({ code: 'KubeconfigUnreadable' });
+  await expect(find({ kubeconfig: '/nowhere/a' })).rejects.toMatchObject({
+    code: 'KubeconfigUnreadable',
+    message: expect.stringMatching(/^cannot read kubeconfig \/nowhere\/a: there is no such file$/),
+  });
 });
 
 test('a mistake in a kubeconfig is named with its file and field', async () => {

@@ -279,7 +279,9 @@ async function contentOf(path: string | undefined, what: string): Promise<string
 }
 
 function unreadable(what: string, path: string, thrown: unknown): KerfError {
-  return new KerfError('KubeconfigUnreadable', `cannot read ${what}: ${messageOf(thrown)}`, {
+  const isAbsent = (thrown as NodeJS.ErrnoException).code === 'ENOENT';
+  const why = isAbsent ? 'there is no such file' : messageOf(thrown);
+  return new KerfError('KubeconfigUnreadable', `cannot read ${what}: ${why}`, {
     subject: path,
     cause: thrown,
   });

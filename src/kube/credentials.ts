@@ -38,7 +38,9 @@ export class WatchedFile {
       this.content = await readFile(this.path, 'utf8');
     } catch (thrown) {
       if (this.content === undefined) {
-        throw new KerfError('CredentialsUnreadable', `cannot read ${this.path}: ${messageOf(thrown)}`, {
+        const isAbsent = (thrown as NodeJS.ErrnoException).code === 'ENOENT';
+        const why = isAbsent ? 'there is no such file' : messageOf(thrown);
+        throw new KerfError('CredentialsUnreadable', `cannot read ${this.path}: ${why}`, {
           subject: this.path,
           retryable: true,
           cause: thrown,

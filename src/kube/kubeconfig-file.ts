@@ -80,7 +80,7 @@ export async function parseKubeconfig(text: string, file: string): Promise<Kubec
   try {
     document = yaml.parse(text, { maxAliasCount: 100 });
   } catch (thrown) {
-    throw invalid(file, `it is not YAML or JSON: ${messageOf(thrown)}`, thrown);
+    throw invalid(file, `it is not YAML or JSON: ${firstLine(messageOf(thrown))}`, thrown);
   }
   const root = new Fields(document ?? {}, file, '');
   const at = (path: string): string => (isAbsolute(path) ? path : resolve(dirname(file), path));
@@ -270,3 +270,6 @@ function mapped(value: string | undefined, map: (value: string) => string): stri
 function defined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
+
+/** Parsers draw the place below what they say. */
+const firstLine = (text: string): string => (text.split('\n', 1)[0] ?? '').replace(/:$/, '');

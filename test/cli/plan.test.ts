@@ -128,6 +128,14 @@ describe('a snapshot', () => {
   });
 });
 
+test('a gate that does not exist is named, and the plan is made without it', async () => {
+  const { code, err } = await kerf(['-f', 'examples/plan/daemons.yaml', '--feature-gates', 'SpotToSpot=true'], {
+    cwd: root,
+  });
+  expect(code).toBe(0);
+  expect(err).toContain('note: --feature-gates: there is no gate SpotToSpot; did you mean SpotToSpotConsolidation?');
+});
+
 /** YAML is a superset of JSON, but a block document goes through the other reader. */
 async function kerfYaml(value: unknown): Promise<string> {
   const { stringify } = await import('yaml');

@@ -22,6 +22,7 @@ export async function loadAws(objects: readonly SnapshotObject[], options: Provi
     ...(prices === undefined ? {} : { prices }),
     zones: [...(asked ?? []), ...seen],
   });
+  checkOffered(asked ?? [], catalogue.zones, catalogue.region);
   const known = new Map<string, InstanceTypeSpec[]>();
   const typesIn = (nodeClass: SnapshotObject | undefined, zones: readonly string[]): InstanceTypeSpec[] => {
     const key = JSON.stringify([nodeClass?.metadata.name, zones]);
@@ -53,6 +54,16 @@ function checkZones(zones: readonly string[], region: string | undefined): void 
   throw new KerfError(
     'FlagsInvalid',
     `--zones ${odd} is not a zone of ${region}: write them like ${example},${example.slice(0, -1)}b`,
+  );
+}
+
+/** A slip of the hand would leave every pod without a place, for a reason that names no zone. */
+function checkOffered(asked: readonly string[], zones: readonly string[], region: string): void {
+  const unknown = asked.find((zone) => !zones.includes(zone));
+  if (unknown === undefined) return;
+  throw new KerfError(
+    'FlagsInvalid',
+    `--zones ${unknown}: the figures of ${region} have no instance types there, only in ${zones.join(', ')}`,
   );
 }
 

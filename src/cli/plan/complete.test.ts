@@ -166,6 +166,9 @@ describe('instance types', () => {
     await expect(complete(input, { region: 'eu-west-1', zones: ['us-east-1a'] })).rejects.toThrow(
       '--zones us-east-1a is not a zone of eu-west-1',
     );
+    await expect(complete(input, { zones: ['us-east-1a', 'us-east-1q'] })).rejects.toThrow(
+      '--zones us-east-1q: the figures of us-east-1 have no instance types there, only in us-east-1a, us-east-1b',
+    );
   });
 
   test('of a catalogue file serve NodePools of any node class', async () => {

@@ -329,7 +329,7 @@ async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot:
   if (flags.minValuesPolicy !== undefined) settings.minValuesPolicy = flags.minValuesPolicy;
   if (flags.nodeCost !== undefined) settings.nodeCostPerHour = flags.nodeCost;
   if (flags.featureGates !== undefined)
-    settings.featureGates = { ...snapshot.settings?.featureGates, ...(await gatesIn(flags.featureGates)) };
+    settings.featureGates = { ...snapshot.settings?.featureGates, ...(await gatesIn(terminal, flags.featureGates)) };
   const options: CompletionOptions = { settings };
   if (flags.provider !== undefined) options.provider = flags.provider;
   if (flags.region !== undefined) options.region = flags.region;
@@ -362,9 +362,11 @@ async function completionOptions(terminal: Terminal, flags: PlanFlags, snapshot:
 }
 
 /** `A=true,B=false`, as the controller reads it. */
-async function gatesIn(text: string): Promise<Record<string, boolean>> {
+async function gatesIn(terminal: Terminal, text: string): Promise<Record<string, boolean>> {
   const { parseSettings } = await import('../../server/index.ts');
-  const { featureGates } = parseSettings({ 'feature-gates': text }, {}).settings;
+  const { settings, warnings } = parseSettings({ 'feature-gates': text }, {});
+  const { featureGates } = settings;
+  for (const warning of warnings) terminal.err(`note: ${warning}\n`);
   const given = new Set(text.split(',').map((each) => each.split('=')[0]?.trim()));
   return Object.fromEntries(Object.entries(featureGates).filter(([name]) => given.has(name)));
 }

@@ -110,7 +110,8 @@ export function configure(command: Command, run: CommandRunner): void {
 }
 
 async function up(terminal: Terminal, flags: Flags): Promise<number> {
-  const { settings } = parseSettings(settingFlags(flags, ownSettings), settingVariables(terminal.env));
+  const { settings, warnings } = parseSettings(settingFlags(flags, ownSettings), settingVariables(terminal.env));
+  for (const warning of warnings) terminal.err(`note: ${warning}\n`);
   const random = seededRandom(flags.seed);
   let clock = new ScaledClock(new RealClock(), flags.speed);
   const cluster = await createCluster({

@@ -58,7 +58,7 @@ test('unknown gates are reported with the nearest name, and missing ones keep th
   expect(settings.featureGates).toEqual({ ...defaultGates, NodeRepair: true });
   expect(warnings).toEqual([
     '--feature-gates: there is no gate NodeOverlays; did you mean NodeOverlay?',
-    '--feature-gates: there is no gate Zzz',
+    `--feature-gates: there is no gate Zzz; there are ${Object.keys(defaultGates).join(', ')}`,
   ]);
 });
 

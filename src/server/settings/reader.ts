@@ -110,8 +110,11 @@ function parseGates(defaults: Readonly<Record<string, boolean>>, text: string): 
     if (name === '' || on === undefined) return { problem: `"${part}" is not of the form Name=true or Name=false` };
     if (Object.hasOwn(gates, name)) gates[name] = on;
     else {
-      const near = nearestName(name, Object.keys(gates));
-      unknown.push(`there is no gate ${name}${near === undefined ? '' : `; did you mean ${near}?`}`);
+      const names = Object.keys(defaults);
+      const near = nearestName(name, names) ?? names.find((each) => each.toLowerCase().startsWith(name.toLowerCase()));
+      unknown.push(
+        `there is no gate ${name}; ${near === undefined ? `there are ${names.join(', ')}` : `did you mean ${near}?`}`,
+      );
     }
   }
   return { value: gates, unknown };

@@ -11,13 +11,25 @@ import {
   nodePoolDrifted,
 } from '../../../api/index.ts';
 import { parseTime } from '../../../base/index.ts';
-import { instanceTypeGone, requirementsDrifted } from '../../../core/index.ts';
+import { driftedFields, instanceTypeGone, requirementsDrifted } from '../../../core/index.ts';
 import type { ControllerContext } from '../../context.ts';
 import { withCondition, withoutCondition } from '../claim-conditions.ts';
 
 /** Catalogues may be incomplete just after a start; a young node's type was there a moment ago. */
 const youngMs = 3_600_000;
 const typeRecheckMs = 1_800_000;
+
+/** As many fields as fit into a line that people read. */
+const mostFields = 3;
+
+/** The reason, as ever, and of what the pool asks the fields that are not as it asks. */
+function messageOf(reason: string, claim: NodeClaim, pool: NodePool): string {
+  if (reason !== conditionReason.nodePoolDrifted && reason !== conditionReason.requirementsDrifted) return reason;
+  const fields = driftedFields(pool, claim);
+  if (fields.length === 0) return reason;
+  const left = fields.length - mostFields;
+  return `${reason}: ${fields.slice(0, mostFields).join('; ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
 
 export class DriftMarking {
   private readonly context: ControllerContext;
@@ -37,7 +49,8 @@ export class DriftMarking {
     if (!isTrue(claim.status?.conditions, conditionType.drifted)) {
       log.debug('marking drifted', { NodeClaim: { name: claim.metadata.name }, reason });
     }
-    return withCondition(claim, { type: conditionType.drifted, status: 'True', reason, message: reason }, nowMs);
+    const message = isJudged ? messageOf(reason, claim, pool) : reason;
+    return withCondition(claim, { type: conditionType.drifted, status: 'True', reason, message }, nowMs);
   }
 
   forget(uid: string): void {

@@ -169,7 +169,12 @@ describe('a claim has drifted', () => {
       spec: { template: { spec: { requirements } } } as never,
     });
     await bench.run(minute);
-    expect(await reason()).toBe('RequirementsDrifted');
+    expect(await condition('Drifted')).toMatchObject({
+      reason: 'RequirementsDrifted',
+      message: expect.stringMatching(
+        /^RequirementsDrifted: requirement karpenter\.sh\/capacity-type: was \S+, now In spot$/,
+      ),
+    });
     await bench.apply<NodePool>(nodePools, {
       metadata: {
         name: 'default',
