@@ -13,7 +13,9 @@ export function perMonth(pricePerHour: number): string {
 }
 
 function amount(value: number, decimals: number): string {
-  return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  // A sum of prices is a hair off: 0.48194999999999996 is 0.48195, and rounds as that.
+  const exact = Math.round(value * 1e9) / 1e9;
+  return exact.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 /** `$0.4200/h ($306.60 a month)` */

@@ -14,7 +14,7 @@ export interface DiffOptions {
 export function renderDiff(diff: PlanDiff, { paint, widestLine = Number.POSITIVE_INFINITY }: DiffOptions): string {
   const sections = warnings(diff, paint, widestLine);
   if (isEmpty(diff)) return sections.join('\n');
-  sections.push(summary(diff, paint));
+  sections.push(summary(diff, paint, widestLine));
   if (diff.nodes.length > 0) sections.push(`${paint.bold('Nodes to launch')}\n${nodes(diff, paint)}`);
   // Pods that lose or gain their place are named by themselves.
   const elsewhere = diff.moves.filter(({ from, to }) => from !== nowhere && to !== nowhere);
@@ -46,7 +46,7 @@ function warnings(diff: PlanDiff, paint: Paint, widestLine: number): string[] {
   return [`${paint.red(`${counted(lost.length, 'pod')} would lose ${its} place:`)}\n${lines.join('')}`];
 }
 
-function summary({ before, after, pricePerHour }: PlanDiff, paint: Paint): string {
+function summary({ before, after, pricePerHour }: PlanDiff, paint: Paint, widestLine: number): string {
   const line = (title: string, of: (one: PlanSummary) => number, show = (value: number) => String(value)): string[] => [
     title,
     show(of(before)),
@@ -62,13 +62,15 @@ function summary({ before, after, pricePerHour }: PlanDiff, paint: Paint): strin
     line('$/hour', (one) => one.pricePerHour, perHour),
     line('$/month', (one) => one.pricePerHour, perMonth),
   ];
-  const columns = [
-    { title: '' },
-    { title: before.name, align: 'right' as const },
-    { title: after.name, align: 'right' as const },
-    { title: 'change', align: 'right' as const },
-  ];
-  return `${table(columns, rows, { heading: paint.dim })}${verdict(before, after, pricePerHour)}\n`;
+  const titled = (first: string, second: string): string =>
+    table([{ title: '' }, ...[first, second, 'change'].map((title) => ({ title, align: 'right' as const }))], rows, {
+      heading: paint.dim,
+    });
+  const named = titled(before.name, after.name);
+  const fits = named.split('\n').every((line) => textWidth(line) <= widestLine);
+  // Long names of files go above the table instead of pushing the figures apart.
+  const figures = fits ? named : `before: ${before.name}\nafter:  ${after.name}\n${titled('before', 'after')}`;
+  return `${figures}${verdict(before, after, pricePerHour)}\n`;
 }
 
 function verdict({ pricePerHour: before, unschedulable }: PlanSummary, after: PlanSummary, change: number): string {

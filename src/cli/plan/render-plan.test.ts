@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Plan, PlannedNode, Snapshot, SnapshotObject } from '../../core/index.ts';
 import { paintFor } from '../output/index.ts';
 import { comparePlans } from './diff.ts';
+import { perHour } from './money.ts';
 import { renderDiff } from './render-diff.ts';
 import { renderPlan } from './render-plan.ts';
 
@@ -157,6 +158,28 @@ test('a comparison shows price, nodes and pods that go elsewhere, both ways', ()
         .map((line) => line.length) ?? []),
     ),
   ).toBeLessThan(41);
+});
+
+test('on a narrow screen long names of configurations stand above the figures', () => {
+  const pods = [pod('a1', 'a')];
+  const cost = (pricePerHour: number) =>
+    plan({ pods: 1, pricePerHour, newNodes: [node('x', ['shop/a1'], { pricePerHour })] });
+  const [first, second] = ['a-rather-long-name.yaml', 'another-long-name.yaml'];
+  const diff = comparePlans(
+    { name: first, plan: cost(1), snapshot: snapshot(pods) },
+    { name: second, plan: cost(0.5), snapshot: snapshot(pods) },
+  );
+  const lines = renderDiff(diff, { paint, widestLine: 60 }).split('\n');
+  expect(lines.slice(0, 2)).toEqual([`before: ${first}`, `after:  ${second}`]);
+  expect(lines[2]).toMatch(/^ +before +after +change$/);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(61);
+  expect(renderDiff(diff, { paint }).split('\n')[0]).toMatch(/a-rather-long-name\.yaml {2}another-long-name\.yaml/);
+});
+
+test('a sum of equal prices is rounded as its parts are', () => {
+  expect(perHour(Array.from({ length: 9 }, () => 0.05355).reduce((sum, each) => sum + each, 0))).toBe(
+    perHour(9 * 0.05355),
+  );
 });
 
 test('pods on NodeClaims whose node has not come are on nodes on their way', () => {

@@ -25,7 +25,7 @@ const mostFields = 3;
 /** The reason, as ever, and of what the pool asks the fields that are not as it asks. */
 function messageOf(reason: string, claim: NodeClaim, pool: NodePool): string {
   if (reason !== conditionReason.nodePoolDrifted && reason !== conditionReason.requirementsDrifted) return reason;
-  const fields = driftedFields(pool, claim);
+  const fields = driftedFields(pool as never, claim as never);
   if (fields.length === 0) return reason;
   const left = fields.length - mostFields;
   return `${reason}: ${fields.slice(0, mostFields).join('; ')}${left > 0 ? ` and ${left} more` : ''}`;
