@@ -1,6 +1,7 @@
 // One history of the first campaign: a fleet that no one asked to end, two replicas, and everything that can be wrong with
 // what they see. Drawn from a seed; the judge looks on, and at the end the fleet must be whole.
 import type { Random } from '../../../bench/workloads/random.ts';
+import { finalizer, label } from '../../../src/api/index.ts';
 import { isKubeError, resources } from '../../../src/ports/index.ts';
 import type { CloudMood } from './cloud-door.ts';
 import { type Played, verdict } from './play.ts';
@@ -44,6 +45,24 @@ export const faults: Record<string, Fault> = {
     await makeUnparsable(world, name);
     return `NodeClaim ${name} cannot be parsed any more`;
   },
+  'foreign Nodes': async (world, random) => {
+    const registered = world.cluster.claims().filter(({ status }) => Boolean(status?.nodeName));
+    if (registered.length === 0) return 'no machine for a Node to name';
+    const { metadata, status } = random.pick(registered);
+    const { providerID = '' } = status ?? {};
+    const name = `${foreign}${world.clock.now()}`;
+    const { [label.nodePool]: pool = '' } = metadata.labels ?? {};
+    const labels = {
+      [label.nodePool]: pool,
+      [label.instanceType]: 'foreign',
+      'karpenter.kwok.sh/kwoknodeclass': 'default',
+    };
+    const node = { metadata: { name, labels, finalizers: [finalizer.termination] }, spec: { providerID } };
+    await world.cluster.kube.create(resources.nodes, node);
+    // Its owner takes it away again: that ends nothing else.
+    world.clock.after(random.pick([2_000, 20_000, 60_000]), () => void removeNode(world, name));
+    return `Node ${name} joins and names the machine of NodeClaim ${metadata.name}`;
+  },
   'etcd restored': async (world, random) => {
     const backup = world.cluster.backup();
     await world.run(random.pick([5_000, 30_000, 120_000]));
@@ -82,6 +101,11 @@ export const faults: Record<string, Fault> = {
   'EC2 lists nothing': (world, random) => mood(world, random, 'empty'),
   'EC2 denies everything': (world, random) => mood(world, random, 'denying'),
 };
+
+const foreign = 'foreign-';
+
+const removeNode = (world: World, name: string): Promise<unknown> =>
+  world.cluster.kube.delete(resources.nodes, { name }).catch(ignoreGone);
 
 function lie(world: World, random: Random, what: 'empty' | 'truncated'): string {
   const replica = anyReplica(world, random);
@@ -187,6 +211,9 @@ async function rest(world: World, pods: number): Promise<void> {
     replica.view.endWatches('Expired');
     replica.door.mood = 'well';
   }
+  // A restored backup may have brought some back.
+  for (const { metadata } of cluster.nodes())
+    if (metadata.name?.startsWith(foreign) === true) await removeNode(world, metadata.name);
   for (const { metadata } of cluster.claims())
     cluster.rewrite('nodeclaims.karpenter.sh', metadata.name ?? '', parsable);
   await world.comesToRest(pods, 20 * 60_000);
