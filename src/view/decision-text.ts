@@ -12,9 +12,18 @@ const plainTexts: Readonly<Record<string, string>> = {
   SpotToSpotDisabled: 'spot nodes are not replaced by spot nodes (feature gate SpotToSpotConsolidation)',
 };
 
+/** Why nodes go, by the reason of the command. */
+const whyTheyGo: Readonly<Record<string, string>> = {
+  Empty: 'only daemons run there',
+  Underutilized: 'the pods have a cheaper place',
+  Drifted: 'the NodePool or node class asks for something else by now',
+  Unhealthy: 'not healthy for too long',
+};
+
 const price = (usd: number): string => `$${usd.toFixed(usd >= 1 ? 2 : 3)}/h`;
 
-export function decisionText({ what, objects, reasons, chosen, pods }: Decision): string {
+export function decisionText(decision: Decision): string {
+  const { what, objects, reasons, chosen, pods } = decision;
   const [first] = objects;
   const name =
     first === undefined ? '' : first.namespace === undefined ? first.name : `${first.namespace}/${first.name}`;
@@ -25,7 +34,7 @@ export function decisionText({ what, objects, reasons, chosen, pods }: Decision)
     case 'launch':
       return `launch ${name}: ${launchText(chosen)}${pods === undefined ? '' : `, for ${forPods}`}`;
     case 'disrupt':
-      return `${reason?.message ?? 'disrupt'}: ${name}${objects.length > 1 ? ` and ${objects.length - 1} more` : ''}`;
+      return disruptText(decision, name);
     case 'refuse':
       return `no place for ${forPods}: ${name}`;
     case 'hold':
@@ -35,6 +44,22 @@ export function decisionText({ what, objects, reasons, chosen, pods }: Decision)
     default:
       return `${what} ${name}: ${reason?.message ?? ''}`;
   }
+}
+
+/** Which nodes go, by what they are replaced, why, and what that is worth; what is seen from outside has no figures. */
+function disruptText({ objects, reasons: [reason], chosen }: Decision, name: string): string {
+  const { nodes, replacements, savingsPerHour } = reason?.params ?? {};
+  const leaving = typeof nodes === 'number' ? nodes : objects.length;
+  const names = `${name}${leaving > 1 ? ` and ${leaving - 1} more` : ''}`;
+  if (typeof savingsPerHour !== 'number') return `${reason?.message ?? 'disrupt'}: ${names}`;
+  const others = typeof replacements === 'number' ? replacements : 0;
+  const coming = others > 1 ? `${others} nodes` : others === 1 ? launchText(chosen) || 'another node' : '';
+  const worth =
+    Math.abs(savingsPerHour) < 0.0005
+      ? ''
+      : `, ${savingsPerHour > 0 ? 'saves' : 'costs'} ${price(Math.abs(savingsPerHour))}`;
+  const why = whyTheyGo[reason?.code ?? ''] ?? reason?.message ?? '';
+  return `${coming === '' ? `remove ${names}` : `replace ${names} by ${coming}`}: ${why}${worth}`;
 }
 
 /** What is not known, because it is seen from outside, is left out. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { durationMs } from './format.ts';
+import { durationMs, shortened } from './format.ts';
 
 test.each([
   ['720h', 2_592_000_000],
@@ -11,4 +11,13 @@ test.each([
   ['5 days', undefined],
 ])('"%s" is %s milliseconds', (text, ms) => {
   expect(durationMs(text)).toBe(ms);
+});
+
+test('a long reason is short, and keeps what its users search for', () => {
+  const message = 'no instance type has enough resources, requirements=a In [b], resources={"cpu":"4"}';
+  expect(shortened(message)).toEqual({
+    text: 'no instance type has enough resources',
+    rest: 'requirements=a In [b], resources={"cpu":"4"}',
+  });
+  expect(shortened('did not tolerate taint')).toEqual({ text: 'did not tolerate taint', rest: '' });
 });

@@ -5,6 +5,12 @@ export const money = (
   digits = usd === 0 ? 0 : usd >= 100 ? 0 : usd >= 10 ? 1 : usd >= 1 ? 2 : 3,
 ): string => `$${usd >= 1_000 ? whole(Math.round(usd)) : usd.toFixed(digits)}`;
 
+/** A reason of the controller as a person reads it, and what its users search for: lists of requirements and resources. */
+export function shortened(message: string): { text: string; rest: string } {
+  const at = message.search(/, (requirements|resources)=/);
+  return at < 0 ? { text: message, rest: '' } : { text: message.slice(0, at), rest: message.slice(at + 2) };
+}
+
 export const perHour = (usd: number): string => `${money(usd)}/h`;
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;

@@ -36,6 +36,7 @@ const keys: readonly [string, string, () => void][] = [
   ['⌘K', 'jump to anything', () => (overlay.value = 'jump')],
   ['/', 'filter', () => document.getElementById('filter')?.focus()],
   ['t', 'map or table', () => setQuery({ as: route.peek().query.get('as') === 'table' ? undefined : 'table' })],
+  ['← ↑ ↓ →', 'another node, on the map', () => undefined],
   ['+', 'larger boxes', () => zoomBy(1)],
   ['-', 'smaller boxes', () => zoomBy(-1)],
   ['1–7', 'pages', () => undefined],

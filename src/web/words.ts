@@ -75,7 +75,7 @@ export const glyphs: Readonly<Record<VerdictClass, string>> = {
   coming: '↑',
   leaving: '↓',
   foreign: '◇',
-  unknown: '',
+  unknown: '?',
 };
 
 export const decisionWords: Readonly<Record<string, string>> = {

@@ -11,6 +11,7 @@ import {
   Usage,
   WhatIfs,
 } from '../../server/index.ts';
+import type { KwokCloud } from '../../sim/index.ts';
 import { examination } from '../doctor/examine.ts';
 import { comparedDay } from '../replay/play-other-day.ts';
 import { findingsIn } from '../validate/findings-in.ts';
@@ -23,6 +24,7 @@ import type { ScaledClock } from './scaled-clock.ts';
 export interface UpDashboardOptions extends Controllers {
   kube: Kube;
   clock: ScaledClock;
+  cloud: KwokCloud;
   host: string;
   port: number;
   /** Of its own API, which serves what nodes use as a metrics server would. */
@@ -52,6 +54,7 @@ export async function serveUpDashboard(options: UpDashboardOptions): Promise<Das
     decisions,
     past,
     info: () => info,
+    strike: (faults) => options.cloud.strike(faults),
     async rest() {
       if (clock.paused) await settled(kube, real);
       await publishNow();

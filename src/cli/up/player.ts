@@ -20,6 +20,8 @@ export interface PlayerOptions {
   decisions: DecisionRing;
   past: Past;
   info(): AnswerParts['info'];
+  /** Faults begin at once, also for the machines that are there. */
+  strike(faults: KwokFaults): Promise<void>;
   /** Resolves once what was under way has come to rest and readers know about the new pace. */
   rest(): Promise<void>;
 }
@@ -38,7 +40,7 @@ const faultsNamed: Readonly<Record<string, (zone: string) => KwokFaults>> = {
   'never join': () => ({ registration: {} }),
 };
 
-export function upPlayer({ kube, clock, real, decisions, past, info, rest }: PlayerOptions): PlayerState {
+export function upPlayer({ kube, clock, real, decisions, past, info, strike, rest }: PlayerOptions): PlayerState {
   const active = new Set<string>();
   const state = () => ({
     speed: clock.speed,
@@ -53,9 +55,14 @@ export function upPlayer({ kube, clock, real, decisions, past, info, rest }: Pla
 
   const teller = new StoryTeller(real, mark);
 
-  const setFaults = async (): Promise<void> => {
+  /** The zone that is lost stays the same for as long as a fault lasts. */
+  let zone = '';
+  const zoneOfNodes = async (): Promise<string> => {
     const { items } = await kube.list(resources.nodes);
-    const zone = items.map(({ metadata }) => metadata.labels?.[label.zone] ?? '').sort()[0] || 'us-east-1a';
+    const zones = items.map(({ metadata }) => metadata.labels?.[label.zone] ?? '').filter((each) => each !== '');
+    return zones.sort()[0] ?? 'us-east-1a';
+  };
+  const setFaults = async (): Promise<void> => {
     // A merge patch keeps what it does not name: what was there before goes first.
     await kube.patch(kwokNodeClasses, nodeClass, { type: 'merge', body: { spec: { faults: null } } });
     if (active.size === 0) return;
@@ -74,9 +81,12 @@ export function upPlayer({ kube, clock, real, decisions, past, info, rest }: Pla
   };
 
   const setFault = async (fault: string, on: boolean): Promise<void> => {
+    const begins = on && !active.has(fault);
+    if (active.size === 0) zone = await zoneOfNodes();
     if (on) active.add(fault);
     else active.delete(fault);
     await setFaults();
+    if (begins) await strike(faultsNamed[fault]?.(zone) ?? {});
   };
   const scenes: Scenes = {
     kube,

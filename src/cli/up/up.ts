@@ -148,7 +148,7 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
     const parts = makeControllers({ kube, clock, cloud, log, random, ...about });
     later.metrics = parts.metrics;
     const port = flags.dashboardPort ?? (flags.port === 0 ? 0 : flags.port + 1);
-    const dashboard = await serveUpDashboard({ ...parts, kube, clock, host: flags.listen, port, kubeconfig });
+    const dashboard = await serveUpDashboard({ ...parts, kube, clock, cloud, host: flags.listen, port, kubeconfig });
     enders.push(() => dashboard.close());
     const heading = welcome(terminal, { api: server.url, dashboard: dashboard.url, kubeconfig });
     const screen = screenFor(terminal, () => process.stdout.rows, heading);

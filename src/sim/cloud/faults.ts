@@ -4,7 +4,7 @@
 //
 // 1. Whom a fault with a percentage hits is drawn once per machine, from the seed if there is one: the same in every run.
 // 2. What happens to a machine after a time is counted from when its Node appeared, so a restart neither repeats nor
-//    forgets it.
+//    forgets it. Where someone wants to see it now (`since`), from that moment.
 import type { KWOKNodeClass, KwokFaults } from '../../api/index.ts';
 import { capacityType, group, kwokNode, label } from '../../api/index.ts';
 import { type Clock, formatTime, KerfError, parseGoDuration, parseTime, type Timer } from '../../base/index.ts';
@@ -89,27 +89,29 @@ export class Faults {
     return registration !== undefined && this.hits(registration, node, `${seed} registration`, seed);
   }
 
-  /** Sets the clock for what is going to happen to a machine whose Node is there. */
-  arm(faults: KwokFaults, node: Node): void {
+  /** Sets the clock for what is going to happen to a machine whose Node is there, counted from when that appeared. */
+  arm(faults: KwokFaults, node: Node, since?: number): void {
     const { seed } = faults;
+    const at = (delay: number, happen: () => Promise<void>): void =>
+      this.at((since ?? this.bornMs(node)) + delay, happen);
     (faults.notReady ?? []).forEach((entry, index) => {
       if (!this.hits(entry, node, `${seed} notReady ${index}`, seed)) return;
       const status = entry.status ?? 'Unknown';
-      this.at(node, spanOf(entry.after), () => this.setReady(node, status));
+      at(spanOf(entry.after), () => this.setReady(node, status));
       if (entry.for !== undefined) {
-        this.at(node, spanOf(entry.after) + spanOf(entry.for), () => this.setReady(node, 'True'));
+        at(spanOf(entry.after) + spanOf(entry.for), () => this.setReady(node, 'True'));
       }
     });
     (faults.interruption ?? []).forEach((entry, index) => {
       const target = { ...entry, capacityTypes: [capacityType.spot] };
       if (!this.hits(target, node, `${seed} interruption ${index}`, seed)) return;
       const noticeMs = entry.notice === undefined ? defaultNoticeMs : spanOf(entry.notice);
-      this.at(node, spanOf(entry.after), () => this.warn(node, noticeMs));
-      this.at(node, spanOf(entry.after) + noticeMs, () => this.vanish(node));
+      at(spanOf(entry.after), () => this.warn(node, noticeMs));
+      at(spanOf(entry.after) + noticeMs, () => this.vanish(node));
     });
     (faults.vanish ?? []).forEach((entry, index) => {
       if (!this.hits(entry, node, `${seed} vanish ${index}`, seed)) return;
-      this.at(node, spanOf(entry.after), () => this.vanish(node));
+      at(spanOf(entry.after), () => this.vanish(node));
     });
   }
 
@@ -128,10 +130,13 @@ export class Faults {
     return drawn * 100 < percent;
   }
 
-  private at(node: Node, delayMs: number, happen: () => Promise<void>): void {
+  private bornMs(node: Node): number {
+    return parseTime(node.metadata.creationTimestamp ?? '') ?? this.options.clock.now();
+  }
+
+  private at(momentMs: number, happen: () => Promise<void>): void {
     const { clock, onFailure } = this.options;
-    const bornMs = parseTime(node.metadata.creationTimestamp ?? '') ?? clock.now();
-    const leftMs = bornMs + delayMs - clock.now();
+    const leftMs = momentMs - clock.now();
     // Already past: it happened in the time of an earlier process.
     if (leftMs < -1_000) return;
     const timer = clock.after(Math.max(0, leftMs), () => {

@@ -337,6 +337,23 @@ describe('faults', () => {
     expect((await nodes()).map(({ metadata }) => metadata.annotations?.['kwok.x-k8s.io/node'])).toEqual(['gone']);
   });
 
+  test('a fault that begins now hits the machines that are there, counted from now, and only those it is meant for', async () => {
+    await startWith({});
+    const machines = [await cloud.create(claim('a')), await cloud.create(claim('b'))];
+    await clock.runFor(3_600_000);
+    const [first, second] = (await nodes()).map(
+      ({ metadata }) => metadata.labels?.['node.kubernetes.io/instance-type'],
+    );
+    await cloud.strike({ vanish: [{ after: '1m', instanceTypes: ['none-such'] }] });
+    await clock.runFor(61_000);
+    expect(await cloud.list()).toHaveLength(machines.length);
+    await cloud.strike({ vanish: [{ after: '1m', instanceTypes: [first ?? '', second ?? ''] }] });
+    await clock.runFor(59_000);
+    expect(await cloud.list()).toHaveLength(machines.length);
+    await clock.runFor(2_000);
+    expect(await cloud.list()).toEqual([]);
+  });
+
   test('calls are refused for as long as asked, and only those named', async () => {
     await startWith({ throttling: { calls: ['Create'], for: '1m' } });
     await expect(cloud.create(claim('a'))).rejects.toMatchObject({ code: 'CloudThrottled', retryable: true });

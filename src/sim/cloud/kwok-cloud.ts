@@ -182,6 +182,17 @@ export class KwokCloud implements Cloud {
     }
   }
 
+  /** The machines that are there suffer these faults as well, as if they had appeared just now. */
+  async strike(faults: KwokFaults): Promise<void> {
+    const { kube, clock } = this.options;
+    const { items } = await kube.list(resources.nodes);
+    for (const node of items) {
+      if (providerIdOf(node).startsWith(providerPrefix) && !hasVanished(node)) {
+        this.faults.arm(faults, node, clock.now());
+      }
+    }
+  }
+
   /** Stops writing Nodes; what was asked for is brought by the next process. */
   dispose(): void {
     this.isDisposed = true;

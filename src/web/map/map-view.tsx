@@ -31,7 +31,7 @@ export function MapView() {
   return (
     <div class={`map${selected === undefined ? '' : ' with-panel'}`}>
       <MoneyBar rows={rows} />
-      <Tools count={rows.length} isTable={isTable} />
+      {rows.length > 0 && <Tools count={rows.length} isTable={isTable} />}
       <div class="stage">
         {rows.length === 0 ? (
           <NoNodes />
@@ -351,7 +351,7 @@ function NodeTable({ rows }: { rows: readonly NodeRow[] }) {
   );
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Nodes">
-      <table>
+      <table class="nodes">
         <thead>
           <tr>
             {head('name', 'node')}
@@ -370,21 +370,21 @@ function NodeTable({ rows }: { rows: readonly NodeRow[] }) {
         <tbody>
           {shown.slice(0, mostRows).map((row) => (
             <tr key={row.key}>
-              <td>
+              <td class="name">
                 <button type="button" class="plain-button link" onClick={() => setQuery({ node: row.name })}>
                   {row.name}
                 </button>
               </td>
-              <td>{row.pool}</td>
-              <td>{row.type}</td>
-              <td>{row.zone}</td>
-              <td>{row.capacityType}</td>
-              <td class="right">{`${cores(row.cpuUsed)}/${cores(row.cpu)}`}</td>
-              <td class="right">{`${gibibytes(row.memoryUsed)}/${gibibytes(row.memory)}`}</td>
-              <td class="right">{row.pods}</td>
-              <td class="right">{row.pricePerHour.toFixed(3)}</td>
-              <td class="right">{span(timeMs.value - row.createdMs)}</td>
-              <td>
+              <td class="what">{row.pool}</td>
+              <td class="what">{row.type}</td>
+              <td class="what">{row.zone}</td>
+              <td class="what">{row.capacityType}</td>
+              <td class="right wide">{`${cores(row.cpuUsed)}/${cores(row.cpu)}`}</td>
+              <td class="right wide">{`${gibibytes(row.memoryUsed)}/${gibibytes(row.memory)}`}</td>
+              <td class="right wide">{row.pods}</td>
+              <td class="right price">{row.pricePerHour.toFixed(3)}</td>
+              <td class="right age">{span(timeMs.value - row.createdMs)}</td>
+              <td class="verdict">
                 <span class={`mark ${wordingFor(row).class}`}>{wordingFor(row).word}</span>
                 {row.savingsPerHour > 0 && <span class="faint"> {perHour(row.savingsPerHour)}</span>}
               </td>

@@ -3,9 +3,9 @@
 import type { ComponentChildren } from 'preact';
 import { moneyCauseTexts } from '../../view/money-text.ts';
 import type { CostView, SeriesView } from '../documents.ts';
-import { clockTime, counted, money, percent, perHour } from '../format.ts';
+import { clockTime, counted, money, percent, perHour, whole } from '../format.ts';
 import { Chart } from '../parts/chart.tsx';
-import { Copy, useDocument } from '../parts/parts.tsx';
+import { Copy, Empty, useDocument } from '../parts/parts.tsx';
 import { hrefOf } from '../route.ts';
 import { totals } from '../store.ts';
 import { wordingOf } from '../words.ts';
@@ -34,6 +34,15 @@ export function Cost() {
   }
   // Shares are of what the answer counted, not of what is known by now.
   const { money: found, unpriced, pricePerHour: total } = data;
+  if (data.byPool.length === 0 && totals.value.nodes === 0) {
+    return (
+      <Empty title="Nothing is paid for yet">
+        <p>
+          With the first node, this page says what it costs, how far that is from the least, and who holds the rest.
+        </p>
+      </Empty>
+    );
+  }
   return (
     <div class="page">
       <dl class="figures">
@@ -63,7 +72,7 @@ export function Cost() {
       </p>
       <div class="columns cost-columns">
         <Held data={data} />
-        {found !== undefined && <Between money={found} />}
+        {found !== undefined && <Between money={found} time={data.moneyTime ?? ''} />}
         <Shares title="by namespace" shares={data.byNamespace} total={total}>
           <tr>
             <td class="faint">requested by no pod</td>
@@ -87,7 +96,7 @@ export function Cost() {
   );
 }
 
-const monthly = (usd: number): string => `$${Math.round(usd * hoursAMonth).toLocaleString('en-US')}`;
+const monthly = (usd: number): string => `$${whole(Math.round(usd * hoursAMonth))}`;
 
 function Figure({ name, value, note }: { name: string; value: string; note: string }) {
   return (
@@ -129,15 +138,17 @@ function Held({ data }: { data: CostView }) {
 
 function Between({
   money: { causes, costPerHour, boundPerHour, reachablePerHour },
+  time,
 }: {
   money: NonNullable<CostView['money']>;
+  time: string;
 }) {
   return (
     <section>
       <h2>between the cost and the least</h2>
       <p class="faint">
-        It costs {perHour(costPerHour)}; Kerf by itself comes to {perHour(reachablePerHour)}; the bound is{' '}
-        {perHour(boundPerHour)}.
+        At {clockTime(time)} it cost {perHour(costPerHour)}; Kerf by itself comes to {perHour(reachablePerHour)}; the
+        bound is {perHour(boundPerHour)}.
       </p>
       <table class="plain">
         <tbody>

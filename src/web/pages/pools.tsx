@@ -114,9 +114,11 @@ function Pool({ pool }: { pool: PoolView }) {
                       ? `${budget.out} out, no limit`
                       : `${budget.out} of ${budget.allowed} out`}
                   </td>
-                  <td class="faint">
-                    {budget.opens === undefined ? '' : `opens in ${span(Date.parse(budget.opens) - timeMs.value)}`}
-                  </td>
+                  {pool.budgets.some(({ opens }) => opens !== undefined) && (
+                    <td class="faint">
+                      {budget.opens === undefined ? '' : `opens in ${span(Date.parse(budget.opens) - timeMs.value)}`}
+                    </td>
+                  )}
                 </tr>
               ))}
             </tbody>

@@ -1,7 +1,7 @@
 // Pods that wait: grouped by why, with the nearest miss of each pool and the change that helps, or the way their node has come.
 import type { PodDocument, WaitingGroup, WaitingView } from '../documents.ts';
 import { clockTime, counted, perHour, span } from '../format.ts';
-import { Copy, Empty, sinceMs, useDocument } from '../parts/parts.tsx';
+import { Copy, Empty, ReasonText, sinceMs, useDocument } from '../parts/parts.tsx';
 import { hrefOf, route } from '../route.ts';
 import { recent, totals } from '../store.ts';
 
@@ -56,7 +56,10 @@ function NoneWaits() {
     <div class="page">
       <h1>No pod waits</h1>
       <p class="faint">
-        {counted(totals.value.pods, 'pod')} run. When one finds no place, this page says why, and what would help.
+        {totals.value.pods === 0
+          ? 'No pod runs yet.'
+          : `${counted(totals.value.pods, 'pod')} ${totals.value.pods === 1 ? 'runs' : 'run'}.`}{' '}
+        When one finds no place, this page says why, and what would help.
       </p>
       {slowest !== undefined && (
         <section class="starts">
@@ -133,7 +136,7 @@ function Group({ group }: { group: WaitingGroup }) {
           {group.reasons.map((reason) => (
             <li key={reason.message}>
               {reason.nodePool !== undefined && <b>{reason.nodePool}: </b>}
-              {reason.message} <code>{reason.code}</code>
+              <ReasonText message={reason.message} code={reason.code} />
               {reason.suggestion !== undefined && (
                 <span class="fix">
                   try: {reason.suggestion} <Copy text={reason.suggestion} label="copy" />
@@ -190,7 +193,7 @@ function PodPage({ pod }: { pod: string }) {
               {data.reasons.map((reason) => (
                 <li key={reason.message}>
                   {reason.nodePool !== undefined && <b>{reason.nodePool}: </b>}
-                  {reason.message} <code>{reason.code}</code>
+                  <ReasonText message={reason.message} code={reason.code} />
                   {reason.suggestion !== undefined && <span class="fix">try: {reason.suggestion}</span>}
                 </li>
               ))}

@@ -3,12 +3,20 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { SeriesView } from '../documents.ts';
-import { clockTime, dayTime, perHour } from '../format.ts';
+import { clockTime, dayTime, money, perHour } from '../format.ts';
 import { paletteNow } from '../map/palette.ts';
 
 const names = ['pricePerHour', 'goingPerHour', 'blockedPerHour'];
 const height = 200;
 const dayMs = 86_400_000;
+
+/** Ticks are round figures: as many decimals as they need. */
+const dollars = (value: number): string => (value >= 1_000 ? money(value) : `$${Number(value.toFixed(4))}`);
+
+function showLast(plot: uPlot): void {
+  const idx = plot.data[0].length - 1;
+  if (idx >= 0 && plot.legend.idx !== idx) plot.setLegend({ idx }, false);
+}
 
 export function Chart({ data }: { data: SeriesView }) {
   const place = useRef<HTMLDivElement>(null);
@@ -42,6 +50,8 @@ export function Chart({ data }: { data: SeriesView }) {
       width: element.clientWidth,
       height,
       legend: { live: true },
+      // Where nothing is pointed at, the last values stand.
+      hooks: { setLegend: [(own) => own.cursor.idx === null && showLast(own)] },
       series: [
         { label: 'at', value: (_, value) => (value === null || value === undefined ? '–' : time(value)) },
         line('now', palette.workloads[0] as string, `${palette.workloads[0]}22`),
@@ -50,9 +60,9 @@ export function Chart({ data }: { data: SeriesView }) {
       ],
       axes: [
         { ...axis, space: 110, values: (_, all) => all.map(time) },
-        { ...axis, size: 56, values: (_, all) => all.map((value) => `$${Number(value.toFixed(4))}`) },
+        { ...axis, size: 56, values: (_, all) => all.map(dollars) },
       ],
-      scales: { y: { range: (_, __, most) => [0, Math.max(0.01, most * 1.1)] } },
+      scales: { y: { range: (_, __, most) => [0, Math.max(0.1, most * 1.1)] } },
     };
     const made = new uPlot(options, values(), element);
     plot.current = made;
@@ -64,6 +74,9 @@ export function Chart({ data }: { data: SeriesView }) {
       plot.current = undefined;
     };
   }, [spanMs > dayMs]);
-  useEffect(() => plot.current?.setData(values()), [data]);
+  useEffect(() => {
+    plot.current?.setData(values());
+    if (plot.current !== undefined) showLast(plot.current);
+  }, [data]);
   return <div class="chart" ref={place} />;
 }

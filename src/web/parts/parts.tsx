@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { RequestFailed, read } from '../api.ts';
+import { shortened } from '../format.ts';
 import { timeMs } from '../store.ts';
 
 /** Copies a text; says that it did. */
@@ -23,6 +24,22 @@ export function Copy({ text, label }: { text: string; label: string }) {
     <button type="button" class="small" onClick={copy} title={text}>
       {done.value ? 'copied' : label}
     </button>
+  );
+}
+
+/** A reason in short; all of it for who wants to search for it. */
+export function ReasonText({ message, code }: { message: string; code: string }) {
+  const { text, rest } = shortened(message);
+  return (
+    <>
+      {text} <code>{code}</code>
+      {rest !== '' && (
+        <details class="rest">
+          <summary>what was asked for</summary>
+          <code>{rest}</code>
+        </details>
+      )}
+    </>
   );
 }
 

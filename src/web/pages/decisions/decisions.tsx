@@ -4,8 +4,8 @@ import { useEffect } from 'preact/hooks';
 import { decisionText } from '../../../view/decision-text.ts';
 import { read, send } from '../../api.ts';
 import type { Decision, DecisionList } from '../../documents.ts';
-import { clockTime, money, perHour, span } from '../../format.ts';
-import { Copy, Empty } from '../../parts/parts.tsx';
+import { clockTime, counted, money, perHour, span } from '../../format.ts';
+import { Copy, Empty, ReasonText } from '../../parts/parts.tsx';
 import { go, hrefOf, route, setQuery } from '../../route.ts';
 import { info, recent } from '../../store.ts';
 import { decisionWords } from '../../words.ts';
@@ -126,7 +126,8 @@ function Entry({ decision, isOpen }: { decision: Decision; isOpen: boolean }) {
         {outcome !== undefined && (
           <span class={`faint outcome ${outcome.state}`}>
             {outcome.state === 'pending' ? '…' : outcome.state}
-            {outcome.seconds !== undefined && ` after ${span(outcome.seconds * 1000)}`}
+            {outcome.seconds !== undefined &&
+              (outcome.seconds < 1 ? ' at once' : ` after ${span(outcome.seconds * 1000)}`)}
           </span>
         )}
       </a>
@@ -154,7 +155,7 @@ function Details({ decision }: { decision: Decision }) {
       <ul class="reasons">
         {reasons.map((reason) => (
           <li key={reason.message}>
-            because {reason.message} <code>{reason.code}</code>
+            because <ReasonText message={reason.message} code={reason.code} />
           </li>
         ))}
       </ul>
@@ -177,7 +178,7 @@ function Details({ decision }: { decision: Decision }) {
       )}
       {pods !== undefined && pods.names.length > 0 && (
         <p class="faint">
-          {pods.names.slice(0, 6).join(', ')}
+          {counted(pods.count, 'pod')}: {pods.names.slice(0, 6).join(', ')}
           {pods.count > 6 && ` and ${pods.count - 6} more`}
         </p>
       )}
