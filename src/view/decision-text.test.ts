@@ -3,6 +3,7 @@ import type { Decision } from '../ports/index.ts';
 import { decisionText } from './decision-text.ts';
 
 const disrupt = (names: readonly string[], params: Record<string, number>, rest: Partial<Decision> = {}): Decision => ({
+  kind: 'Decision',
   id: 'd-0001',
   time: '2026-01-01T00:00:00Z',
   what: 'disrupt',
