@@ -4,8 +4,8 @@ import { counted, fittingTable, type Paint, paintFor, table, textWidth, wrapLine
 import type { NodeRow, Overview, WorkloadRow } from './overview.ts';
 
 export interface Screen {
-  /** `decisions` are the last ones, in words. */
-  show(overview: Overview, time: string, decisions?: readonly string[]): void;
+  /** `decisions` are the last ones, in words; `idea` is what to try in another terminal. */
+  show(overview: Overview, time: string, decisions?: readonly string[], idea?: string): void;
   /** Leaves the last picture standing. */
   end(): void;
 }
@@ -35,9 +35,11 @@ function liveScreen(terminal: Terminal, rows: () => number | undefined, heading:
   let drawn = 0;
   let [width, height] = [terminal.columns, rows()];
   return {
-    show(overview, time, decisions = []) {
+    show(overview, time, decisions = [], idea) {
       const reported = decisions.flatMap((each) => wrapLines(each, terminal.columns).split('\n'));
-      const below = reported.length === 0 ? [] : ['', ...reported.map(paint.dim)];
+      const tried =
+        idea === undefined ? [] : ['', ...wrapLines(`try  ${idea}`, terminal.columns).split('\n').map(paint.cyan)];
+      const below = [...(reported.length === 0 ? [] : ['', ...reported.map(paint.dim)]), ...tried];
       const most = Math.max(6, (rows() || fallbackRows) - reserved - below.length);
       const all = [...picture(overview, time, most, paint, terminal.columns), ...below];
       const lines = all.map((line) => cut(line, terminal.columns));

@@ -22,9 +22,11 @@ import { installDefaults, installDefinitions } from './default-objects.ts';
 import { startDemo } from './demo/demo.ts';
 import { faultsIn } from './faults-flag.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
+import { isInForeground, listenForKeys, openInBrowser } from './open-in-browser.ts';
 import { overview } from './overview.ts';
 import { clockFrom, ScaledClock } from './scaled-clock.ts';
 import { type Screen, screenFor } from './screen.ts';
+import { somethingToTry } from './something-to-try.ts';
 
 interface Flags {
   port: number;
@@ -150,7 +152,8 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
     const port = flags.dashboardPort ?? (flags.port === 0 ? 0 : flags.port + 1);
     const dashboard = await serveUpDashboard({ ...parts, kube, clock, cloud, host: flags.listen, port, kubeconfig });
     enders.push(() => dashboard.close());
-    const heading = welcome(terminal, { api: server.url, dashboard: dashboard.url, kubeconfig });
+    const hasKeys = terminal.isTerminal && process.stdin.isTTY && isInForeground();
+    const heading = welcome(terminal, { api: server.url, dashboard: dashboard.url, kubeconfig, hasKeys });
     const screen = screenFor(terminal, () => process.stdout.rows, heading);
     await installDefaults(kube, { catalogue: flags.catalogue, faults: flags.faults });
     const behaviour = startBehaviour(kube, clock, { random, onFailure });
@@ -165,6 +168,10 @@ async function up(terminal: Terminal, flags: Flags): Promise<number> {
       enders.push(() => demo.dispose());
     }
     enders.push(showCluster(terminal, screen, behaviour, clock, parts));
+    if (hasKeys) {
+      const open = (): void => openInBrowser(dashboard.url);
+      enders.push(listenForKeys(process.stdin, { open, signal: (name) => process.kill(0, name) }));
+    }
     // A controller that fails is as much an end as Ctrl-C; where there are none, nothing of them can end.
     await Promise.race([ending.ended, controllers.then(() => ending.ended)]);
     return exitCode.ok;
@@ -185,10 +192,9 @@ function showCluster(
     const time = new Date(clock.now()).toISOString().slice(11, 19);
     const verdicts = new Map(live.allVerdicts().map((each) => [each.node, verdictCode(each)]));
     const seen = overview(behaviour.nodes(), behaviour.pods(), clock.now(), (node) => verdicts.get(node) ?? '');
-    const last = [...decisions.all()]
-      .slice(-shownDecisions)
-      .map((each) => `${each.time.slice(11, 19)}  ${decisionText(each)}`);
-    screen.show(seen, time, last);
+    const all = [...decisions.all()];
+    const last = all.slice(-shownDecisions).map((each) => `${each.time.slice(11, 19)}  ${decisionText(each)}`);
+    screen.show(seen, time, last, somethingToTry(seen, all));
   }, frameMs);
   return () => {
     clearInterval(frames);
@@ -199,11 +205,11 @@ function showCluster(
 
 function welcome(
   terminal: Terminal,
-  { api, dashboard, kubeconfig }: { api: string; dashboard: string; kubeconfig: string },
+  { api, dashboard, kubeconfig, hasKeys }: { api: string; dashboard: string; kubeconfig: string; hasKeys: boolean },
 ): string {
   const paint = paintFor(terminal);
   return [
-    `Dashboard ${paint.bold(dashboard)}`,
+    `Dashboard ${paint.bold(dashboard)}${hasKeys ? paint.dim('   o opens it') : ''}`,
     '',
     `A simulated Kubernetes listens on ${paint.bold(api)}. In another terminal:`,
     '',
