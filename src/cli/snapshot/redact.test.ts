@@ -16,12 +16,19 @@ const pod = (name: string, spec: object = {}, metadata: object = {}): SnapshotOb
     name: `acme-${name}`,
     namespace: 'acme-shop',
     uid: name,
-    labels: { team: 'acme-team', 'app.kubernetes.io/name': 'acme-web' },
+    labels: {
+      team: 'acme-team',
+      'app.kubernetes.io/name': 'acme-web',
+      'batch.kubernetes.io/job-name': 'acme-nightly',
+      'jobset.sigs.k8s.io/jobset-name': 'acme-training',
+    },
     annotations: { 'acme.com/note': 'acme', 'karpenter.sh/do-not-disrupt': 'true' },
     ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'acme-web', uid: 'u', controller: true }],
     ...metadata,
   },
   spec: {
+    hostname: 'acme-host',
+    subdomain: 'acme-domain',
     containers: [
       {
         name: 'acme-main',

@@ -47,6 +47,8 @@ const nameFields = new Set([
   'generateName',
   'namespace',
   'nodeName',
+  'hostname',
+  'subdomain',
   'claimName',
   'volumeName',
   'role',
@@ -69,7 +71,8 @@ const configuration = new Set(['NodePool', 'EC2NodeClass', 'KWOKNodeClass', 'Nod
 /** Domains whose labels and annotations are public vocabulary. */
 const publicDomain = /(^|\.)(kubernetes\.io|k8s\.io|karpenter\.sh|k8s\.aws|karpenter\.kwok\.sh|csi\.aws\.com)$/;
 /** Labels that Kubernetes defines and people fill. */
-const ownLabels = /^(kubernetes\.io\/(hostname|metadata\.name)$|app\.kubernetes\.io\/|statefulset\.kubernetes\.io\/)/;
+const ownLabels =
+  /^(kubernetes\.io\/(hostname|metadata\.name)$|(app|statefulset|batch)\.kubernetes\.io\/|[a-z.-]+\.sigs\.k8s\.io\/)/;
 const publicNames = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
 
 export function redactSnapshot(snapshot: Snapshot): Snapshot {
