@@ -77,6 +77,24 @@ test('every panel of a dashboard is read, and the mixin names every dashboard', 
   }
 });
 
+test('every panel leads to a page of the dashboard, and a line with the label that it is about', () => {
+  for (const name of Object.keys(dashboards)) {
+    const board = JSON.parse(dashboardJson(name, hasPool)) as {
+      panels: {
+        title: string;
+        links: { url: string }[];
+        targets: { legendFormat: string }[];
+        fieldConfig: { defaults: { links?: { url: string }[] } };
+      }[];
+    };
+    for (const { title, links, targets, fieldConfig } of board.panels) {
+      expect([title, links[0]?.url]).toEqual([title, expect.stringMatching(/^\$\{kerf\}\/#\/[a-z-]+$/)]);
+      const label = /labels\.(\w+)\}/.exec(fieldConfig.defaults.links?.[0]?.url ?? '')?.[1];
+      if (label !== undefined) expect([title, targets[0]?.legendFormat]).toEqual([title, `{{${label}}}`]);
+    }
+  }
+});
+
 test.each(alerts.map(({ name, runbook }) => [name, runbook]))('%s leads to %s', (_, runbook) => {
   expect(failures).toContain(`### \`${runbook}\``);
 });

@@ -82,20 +82,27 @@ export function dashboardJson(name: string, hasPool: HasPool): string {
       title: panel.title,
       datasource,
       gridPos: { x: (at % 2) * 12, y: Math.floor(at / 2) * 8, w: 12, h: 8 },
-      fieldConfig: { defaults: { unit: panel.unit, min: 0 }, overrides: [] },
+      fieldConfig: {
+        defaults: {
+          unit: panel.unit,
+          min: 0,
+          ...(panel.line !== undefined && { links: [inKerf(`${panel.page}${panel.line}`)] }),
+        },
+        overrides: [],
+      },
       targets: panel.exprs.map(([expr, legendFormat], index) => ({
         refId: String.fromCharCode(65 + index),
         datasource,
         expr: chosenIn(expr, hasPool),
         legendFormat,
       })),
-      ...(panel.page !== undefined && {
-        links: [{ title: 'In Kerf', url: `\${kerf}/#/${panel.page}`, targetBlank: true }],
-      }),
+      links: [inKerf(panel.page)],
     })),
   };
   return `${JSON.stringify(board, undefined, 2)}\n`;
 }
+
+const inKerf = (page: string): object => ({ title: 'In Kerf', url: `\${kerf}/#/${page}`, targetBlank: true });
 
 /** For users of monitoring mixins: the same rules and dashboards under the names that mixins have. */
 export function mixinLibsonnet(): string {
