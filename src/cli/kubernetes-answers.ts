@@ -12,6 +12,11 @@ export async function expectKubernetes(kube: Pick<Kube, 'list'>): Promise<void> 
   }
 }
 
+/** Throws where the nodes may not be listed: a picture without them would say that there are none. */
+export async function expectNodes(kube: Pick<Kube, 'list'>): Promise<void> {
+  await kube.list(resources.nodes, { limit: 1 });
+}
+
 export function notKubernetes(wanted: Resource, cause: unknown): KerfError {
   return new KerfError(
     'NotKubernetes',

@@ -10,7 +10,7 @@ import { isKubeError } from '../../ports/index.ts';
 import { Manager, RealClock } from '../../runtime/index.ts';
 import { assemble, growSlowly, LiveView, parseSettings, Usage } from '../../server/index.ts';
 import { DecisionRing, prometheusMetrics } from '../../telemetry/index.ts';
-import { expectKubernetes } from '../kubernetes-answers.ts';
+import { expectKubernetes, expectNodes } from '../kubernetes-answers.ts';
 import { guessProvider, loadProvider, nodeClassRefOf } from '../plan/provider.ts';
 import { clusterTimeMs, readController } from '../snapshot/controller-facts.ts';
 import { version } from '../version.ts';
@@ -40,6 +40,7 @@ export async function lookFromOutside({ context: name, kubeconfig, env }: Outsid
   const client = new KubeClient({ access, clock, userAgent: `kerf/${version}`, rateLimit: { qps: 50, burst: 100 } });
   const kube = readOnly(client);
   await expectKubernetes(kube);
+  await expectNodes(kube);
   const reading = await readController(kube);
   const facts = reading.kind === 'found' ? reading.facts : undefined;
   const clusterClock = new ClusterClock(facts?.state ?? {});
