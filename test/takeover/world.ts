@@ -79,39 +79,59 @@ export function useTakeoverWorld(): TakeoverWorld {
       return room;
     },
     async startPeer(version, env = {}) {
-      started += 1;
-      const health = await freePort();
-      const program: RunningProgram = await own(supervisor).start({
-        name: `karpenter-${started}`,
-        program: await providePeerRelease(version, (line) => console.error(line)),
-        args: [
-          ...lease,
-          `--metrics-port=${await freePort()}`,
-          `--health-probe-port=${health}`,
-          `--feature-gates=${gates}`,
-        ],
-        env: {
-          KUBECONFIG: cluster().kubeconfig,
-          SYSTEM_NAMESPACE: 'kube-system',
-          KUBERNETES_MIN_VERSION: '1.19.0-0',
-          ...env,
+      const begin = async (): Promise<RunningProgram> => {
+        started += 1;
+        const health = await freePort();
+        const program = await own(supervisor).start({
+          name: `karpenter-${started}`,
+          program: await providePeerRelease(version, (line) => console.error(line)),
+          args: [
+            ...lease,
+            `--metrics-port=${await freePort()}`,
+            `--health-probe-port=${health}`,
+            `--feature-gates=${gates}`,
+          ],
+          env: {
+            KUBECONFIG: cluster().kubeconfig,
+            SYSTEM_NAMESPACE: 'kube-system',
+            KUBERNETES_MIN_VERSION: '1.19.0-0',
+            ...env,
+          },
+        });
+        let exit: string | undefined;
+        void program.exited.then((reason) => {
+          exit = reason;
+        });
+        for (const endMs = Date.now() + 60_000; ; await sleep(200)) {
+          const isReady = await fetch(`http://127.0.0.1:${health}/readyz`).then(
+            ({ ok }) => ok,
+            () => false,
+          );
+          if (isReady) return program;
+          if (exit !== undefined || Date.now() > endMs)
+            throw new Error(`Karpenter is not ready (${exit}):\n${outputOf(program).slice(-3_000)}`);
+        }
+      };
+      const outputOf = ({ logFile }: RunningProgram): string => readFileSync(logFile, 'utf8');
+      let program = await begin();
+      let isStopping = false;
+      // As its Deployment would: it ends when a machine is too busy to renew its lease in time.
+      const supervised = (async () => {
+        for (;;) {
+          await program.exited;
+          if (isStopping) return;
+          program = await begin();
+        }
+      })();
+      supervised.catch(() => {}); // Shown by `stop`.
+      return {
+        output: () => outputOf(program),
+        stop: async () => {
+          isStopping = true;
+          await own(supervisor).stop(program, 20_000);
+          await supervised;
         },
-      });
-      const output = (): string => readFileSync(program.logFile, 'utf8');
-      let exit: string | undefined;
-      void program.exited.then((reason) => {
-        exit = reason;
-      });
-      for (const endMs = Date.now() + 60_000; ; await sleep(200)) {
-        const isReady = await fetch(`http://127.0.0.1:${health}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        );
-        if (isReady) break;
-        if (exit !== undefined || Date.now() > endMs)
-          throw new Error(`Karpenter is not ready (${exit}):\n${output().slice(-3_000)}`);
-      }
-      return { output, stop: () => own(supervisor).stop(program, 20_000) };
+      };
     },
     async startKerf(flags = {}) {
       const kerf = await ControllerProcess.start(own(supervisor), own(proxy).kubeconfig, {
