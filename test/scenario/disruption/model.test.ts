@@ -17,7 +17,8 @@ test('in 250 random histories no budget, limit or protection is exceeded, and no
 test.each(lies)(
   'controllers that ignore $ignored are caught',
   async ({ lie, objection }) => {
-    expect(await firstObjection(80, { lie }, objection)).toBeDefined();
+    // Ends at the first history that the judge objects to; rare meetings take more than a hundred.
+    expect(await firstObjection(250, { lie }, objection)).toBeDefined();
   },
   900_000,
 );
