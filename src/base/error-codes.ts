@@ -24,6 +24,7 @@ export const errorCodes = {
   CloudThrottled: 'the simulated cloud was asked too often',
   CloudUnevaluatedNodePool: 'the NodeOverlays of a NodePool have not been evaluated yet',
   ClusterCidrUnknown: 'EKS does not report the service CIDR of the cluster',
+  ClusterUnreadable: 'the credentials of the kubeconfig may read none of the objects that a diagnosis starts from',
   ClusterUnknown: 'the EKS cluster cannot be described, or was not named',
   CredentialPluginFailed: 'the exec plugin of a kubeconfig returned no credentials',
   CredentialsUnreadable: 'a token or certificate file cannot be read',

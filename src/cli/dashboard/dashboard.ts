@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { serveDashboard, Token, WhatIfs } from '../../server/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
+import { endOnSignals } from '../end-on-signals.ts';
 import { paintFor } from '../output/index.ts';
 import { portNumber } from '../port-number.ts';
 import { findingsIn } from '../validate/findings-in.ts';
@@ -47,8 +48,7 @@ async function dashboard(terminal: Terminal, flags: Flags): Promise<number> {
     ...(flags.kubeconfig !== undefined && { kubeconfig: flags.kubeconfig }),
   };
   const token = new Token();
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  const ending = endOnSignals();
   const cluster = typeof flags.context === 'string' ? flags.context : new URL(outside.server).host;
   const server = await serveDashboard({
     context,
@@ -66,7 +66,7 @@ async function dashboard(terminal: Terminal, flags: Flags): Promise<number> {
   terminal.out(`Dashboard ${paint.bold(`${server.url}/?token=${token.once}`)}\n`);
   terminal.out(`${paint.dim(`shows ${cluster}; nothing is changed. Ctrl-C ends it.`)}\n`);
   try {
-    await outside.run(stop.signal);
+    await outside.run(ending.signal);
     return exitCode.ok;
   } finally {
     await server.close();

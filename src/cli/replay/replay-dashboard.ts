@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { RealClock } from '../../runtime/index.ts';
 import { type DashboardInfo, serveDashboard, WhatIfs } from '../../server/index.ts';
 import { exitCode, type Terminal } from '../command.ts';
+import { endOnSignals } from '../end-on-signals.ts';
 import { paintFor } from '../output/index.ts';
 import { findingsIn } from '../validate/findings-in.ts';
 import { version } from '../version.ts';
@@ -12,8 +13,7 @@ import { openRecording, partsOf, recordingPlayer } from './recorded-view.ts';
 export async function replayDashboard(terminal: Terminal, file: string, port: number): Promise<number> {
   const view = await openRecording(file);
   const real = new RealClock();
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  const ending = endOnSignals();
   const player = recordingPlayer(view);
   const info: DashboardInfo = {
     mode: 'recording',
@@ -31,7 +31,7 @@ export async function replayDashboard(terminal: Terminal, file: string, port: nu
   const span = `${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
   terminal.out(`${paint.dim(`plays ${file}, ${span}. Ctrl-C ends it.`)}\n`);
   try {
-    await view.run(stop.signal);
+    await view.run(ending.signal);
     return exitCode.ok;
   } finally {
     await server.close();

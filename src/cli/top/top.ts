@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { KerfError } from '../../base/index.ts';
 import { RealClock } from '../../runtime/index.ts';
 import { type CommandRunner, exitCode, type Terminal } from '../command.ts';
+import { type Ending, endOnSignals } from '../end-on-signals.ts';
 import { paintFor } from '../output/index.ts';
 import { visible } from '../output/visible.ts';
 import { Feed } from './feed.ts';
@@ -55,16 +56,17 @@ export function configure(command: Command, run: CommandRunner): void {
 async function top(terminal: Terminal, flags: Flags): Promise<number> {
   const given = [flags.context, flags.snapshot, flags.url].filter((each) => each !== undefined);
   if (given.length > 1) throw new KerfError('FlagsInvalid', 'give one of --context, --snapshot and --url');
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
-  const source = await openSource(terminal, flags, stop.signal);
+  const ending = endOnSignals();
+  const source = await Promise.race([openSource(terminal, flags, ending.signal), ending.ended]);
+  // Nothing was shown yet, and what was asked may never be answered.
+  if (source === undefined) process.exit(exitCode.ok);
   try {
     const isOnce = flags.once === true || flags.output === 'json' || flags.snapshot !== undefined;
     if (isOnce) return await printOnce(terminal, source, flags);
-    if (flags.plain === true || !terminal.isTerminal) return await printChanges(terminal, source, stop.signal);
-    return await follow(terminal, source, flags, stop);
+    if (flags.plain === true || !terminal.isTerminal) return await printChanges(terminal, source, ending.signal);
+    return await follow(terminal, source, flags, ending);
   } finally {
-    stop.abort();
+    ending.abort();
     await source.close();
   }
 }
@@ -95,7 +97,7 @@ async function printChanges(terminal: Terminal, source: Source, signal: AbortSig
 /** How long what was copied, or what went wrong, is said. */
 const noteMs = 2_000;
 
-async function follow(terminal: Terminal, source: Source, flags: Flags, stop: AbortController): Promise<number> {
+async function follow(terminal: Terminal, source: Source, flags: Flags, stop: Ending): Promise<number> {
   const clock = new RealClock();
   const state = firstState(flags.sort);
   const paint = paintFor(terminal);

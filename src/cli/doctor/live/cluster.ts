@@ -1,5 +1,6 @@
 // What a live cluster has, as the files of a bundle: read-only lists of the kinds that checks look at. Secrets are never read;
 // of ConfigMaps only the two that say who may join. A kind that may not be listed is simply not collected.
+import { KerfError } from '../../../base/index.ts';
 import { isKubeError, type Kube, type Resource } from '../../../ports/index.ts';
 
 export interface LiveFile {
@@ -45,10 +46,15 @@ const configMaps = ['aws-auth', 'amazon-vpc-cni'];
 const pageSize = 500;
 
 export async function* clusterFiles(kube: Pick<Kube, 'list' | 'get'>): AsyncGenerator<LiveFile> {
+  let isReadable = false;
   for (const one of wanted) {
     const items = await listed(kube, one);
-    if (items !== undefined) yield { path: `objects/${one.plural}.json`, text: listText(one.kind, items) };
+    if (items === undefined) continue;
+    // A kind that is not served says nothing about what may be read.
+    if (!isOwn(one) || items.length > 0) isReadable = true;
+    yield { path: `objects/${one.plural}.json`, text: listText(one.kind, items) };
   }
+  if (!isReadable) throw unreadable();
   const maps = resource('', 'v1', 'ConfigMap', 'configmaps', true);
   const found: object[] = [];
   for (const name of configMaps) {
@@ -62,6 +68,14 @@ export async function* clusterFiles(kube: Pick<Kube, 'list' | 'get'>): AsyncGene
   }
   yield { path: 'objects/configmaps.json', text: listText('ConfigMap', found) };
 }
+
+const unreadable = (): KerfError =>
+  new KerfError(
+    'ClusterUnreadable',
+    `none of ${wanted.length} kinds of objects may be listed with the credentials of this kubeconfig: use some that may get and list Nodes, Pods, Events and NodePools, or let someone who may write a bundle (kerf doctor --collect FILE) and read that with --bundle`,
+  );
+
+const isOwn = ({ group }: Resource): boolean => group.startsWith('karpenter');
 
 const listText = (kind: string, items: readonly object[]): string =>
   JSON.stringify({ apiVersion: 'v1', kind: `${kind}List`, items });
@@ -88,8 +102,7 @@ async function listedAs(kube: Pick<Kube, 'list'>, one: Resource): Promise<object
     } while (token !== undefined);
     return items;
   } catch (thrown) {
-    const isOwn = one.group.startsWith('karpenter');
-    if (isKubeError(thrown, 'NotFound') && isOwn) return 'not served';
+    if (isKubeError(thrown, 'NotFound') && isOwn(one)) return 'not served';
     if (isKubeError(thrown)) return undefined;
     throw thrown;
   }

@@ -182,3 +182,20 @@ test("the controller's logs are read, those before a restart first, and a refusa
     'logs/kube-system/karpenter-a/controller.log',
   ]);
 });
+
+test('a cluster of which nothing may be read is not called healthy', async () => {
+  const refusing: FakeKube = {
+    list: async ({ group }) => {
+      const isOwn = group.startsWith('karpenter');
+      throw new KubeError({ reason: isOwn ? 'NotFound' : 'Forbidden', status: isOwn ? 404 : 403, message: 'no' });
+    },
+    get: async () => {
+      throw new KubeError({ reason: 'Forbidden', status: 403, message: 'no' });
+    },
+  };
+  const read = async (): Promise<void> => {
+    for await (const { path } of clusterFiles(refusing))
+      expect(path).toMatch(/nodepools|nodeclaims|classes|provisioners|templates/);
+  };
+  await expect(read()).rejects.toMatchObject({ code: 'ClusterUnreadable' });
+});
