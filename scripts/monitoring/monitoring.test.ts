@@ -90,7 +90,8 @@ test('every panel leads to a page of the dashboard, and a line with the label th
     for (const { title, links, targets, fieldConfig } of board.panels) {
       expect([title, links[0]?.url]).toEqual([title, expect.stringMatching(/^\$\{kerf\}\/#\/[a-z-]+$/)]);
       const label = /labels\.(\w+)\}/.exec(fieldConfig.defaults.links?.[0]?.url ?? '')?.[1];
-      if (label !== undefined) expect([title, targets[0]?.legendFormat]).toEqual([title, `{{${label}}}`]);
+      const legend = targets[0]?.legendFormat;
+      expect([title, legend]).toEqual([title, label === undefined ? legend : `{{${label}}}`]);
     }
   }
 });
