@@ -34,6 +34,8 @@ export type Tell = (resource: Resource, object: KubeObject, reported: Report) =>
 /** As the recorders of Kubernetes: so many events about one object, then one in five minutes. */
 const burst = 25;
 const refillMs = 300_000;
+/** After so long without a report an object has its whole burst again, as one that was never reported on. */
+const forgottenMs = burst * refillMs;
 /** Objects whose events are counted; the one without a report for longest is forgotten. */
 const mostCounted = 4_096;
 
@@ -47,7 +49,11 @@ export function eventTeller(kube: Kube, clock: Clock, component: string): Tell {
     const events = Math.min(burst, known.events + (nowMs - known.sinceMs) / refillMs);
     left.delete(uid);
     left.set(uid, { events: events < 1 ? events : events - 1, sinceMs: nowMs });
-    if (left.size > mostCounted) left.delete(left.keys().next().value ?? '');
+    // The longest without a report come first.
+    for (const [oldest, { sinceMs }] of left) {
+      if (left.size <= mostCounted && nowMs - sinceMs < forgottenMs) break;
+      left.delete(oldest);
+    }
     return events < 1;
   };
   return (resource, object, reported) => {
